@@ -1,0 +1,1 @@
+//! One listing shared by all startups that overlap, and live catalogs with revisions.

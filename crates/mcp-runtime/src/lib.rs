@@ -1,0 +1,1 @@
+//! The runtime between an agent host and its MCP servers: connections, catalogs, exact identity, bounded calls.

@@ -1,0 +1,1 @@
+//! Classifies every failure of an MCP request or tool by type into a bounded code.
