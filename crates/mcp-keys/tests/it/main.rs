@@ -1,0 +1,3 @@
+//! The public API of mcp-keys, one file per rule.
+
+mod golden;
