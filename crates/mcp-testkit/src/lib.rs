@@ -1,1 +1,40 @@
-//! Scripted MCP servers for tests.
+//! Scripted MCP servers for tests: a fake and a handle, in process, as a child process, and over HTTP.
+//!
+//! A client is only as good as the servers it was tried against, and the servers that matter are the ones that
+//! misbehave: they write noise to stdout, answer late, twice or never, stop reading, die, ignore signals. Here a test says
+//! step by step what the server does, and what it demands of the client in between.
+//!
+//! ```
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//! use mcp_testkit::ScriptedServer;
+//! use serde_json::json;
+//! use tokio::io::AsyncWriteExt;
+//!
+//! let ((_from_server, mut to_server), mut server) = ScriptedServer::duplex();
+//! // What the transport under test would send:
+//! to_server.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n").await.unwrap();
+//!
+//! let listing = server.expect_request("tools/list").await;
+//! server.send_raw("a line of noise\n").await;
+//! listing.result(json!({"tools": []})).await;
+//! # });
+//! ```
+//!
+//! # What this crate does not do
+//!
+//! It knows no other crate of this workspace and not rmcp: it is their peer, and speaks plain JSON lines and plain HTTP.
+//! It checks no schema: a test may send what it likes. It is never published.
+
+mod duplex;
+mod failure;
+mod handle;
+mod handshake;
+mod inbox;
+mod message;
+mod outbox;
+mod responder;
+
+pub use duplex::{ClientIo, ScriptedServer};
+pub use handle::ServerHandle;
+pub use handshake::Handshake;
+pub use responder::Responder;

@@ -1,0 +1,4 @@
+//! The testkit through its public face, one file per kind of server.
+
+mod duplex;
+mod failing;
