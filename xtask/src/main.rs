@@ -1,3 +1,34 @@
-//! Tasks.
+//! `cargo xtask`: the checks and tasks of this workspace.
+//!
+//! This file dispatches; a task is a row in `task.rs`, a check of `tidy` a function under `tidy/`.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program for a terminal; only libraries must not print"
+)]
 
-fn main() {}
+mod ci;
+mod command;
+mod error;
+mod request;
+mod snapshots;
+mod task;
+mod tidy;
+
+use std::process::ExitCode;
+
+use request::Request;
+
+fn main() -> ExitCode {
+    match Request::parse(std::env::args().skip(1)) {
+        Ok(Request::Help) => {
+            print!("{}", request::help());
+            ExitCode::SUCCESS
+        }
+        Ok(Request::Run { tasks, fail_fast }) => ci::run(&tasks, fail_fast),
+        Err(error) => {
+            eprintln!("error: {error}\n\n{}", request::help());
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The steps of `cargo xtask ci`, in the order in which they run: the cheap ones first.
+
+use std::path::PathBuf;
+
+use crate::command::{cargo, cargo_program, run, stdout, works, workspace_root};
+use crate::error::TaskError;
+use crate::{snapshots, tidy};
+
+/// One step.
+pub(crate) struct Task {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) run: fn(&mut Session) -> Result<(), TaskError>,
+}
+
+/// What earlier steps of one run leave for later ones.
+#[derive(Debug, Default)]
+pub(crate) struct Session {
+    /// All tests ran and passed, so the record of snapshots they looked at is whole; `None`: not run.
+    pub(crate) tests_passed: Option<bool>,
+}
+
+/// Every step.
+pub(crate) static TASKS: &[Task] = &[
+    Task {
+        name: "fmt",
+        about: "formatting is rustfmt's",
+        run: |_| run(&mut cargo(["fmt", "--all", "--check"])),
+    },
+    Task {
+        name: "tidy",
+        about: "the rules of this workspace: crate graph, manifests, files, text",
+        run: |_| tidy::run(&workspace_root()),
+    },
+    Task {
+        name: "clippy",
+        about: "no warning in any target",
+        run: |_| {
+            let args = ["--workspace", "--all-targets", "--", "-D", "warnings"];
+            run(cargo(["clippy"]).args(args))
+        },
+    },
+    Task {
+        name: "test",
+        about: "all tests but doc tests, with nextest where it is installed",
+        run: test,
+    },
+    Task {
+        name: "doc-test",
+        about: "the examples in the documentation",
+        run: |_| {
+            run(&mut cargo([
+                "test",
+                "--workspace",
+                "--doc",
+                "--no-fail-fast",
+            ]))
+        },
+    },
+    Task {
+        name: "doc",
+        about: "the documentation builds without a warning",
+        run: |_| {
+            let mut command = cargo(["doc", "--workspace", "--no-deps"]);
+            run(command.env("RUSTDOCFLAGS", "-D warnings"))
+        },
+    },
+    Task {
+        name: "snapshots",
+        about: "no snapshot waits for review, none is left that no test looks at",
+        run: |session| {
+            if session.tests_passed.is_none() {
+                // Its result is in the session; it has printed its failures.
+                let _ = test(session);
+            }
+            if session.tests_passed == Some(true) {
+                snapshots::check(&workspace_root(), &references_file()?)
+            } else {
+                Err(TaskError::Needs { step: "test" })
+            }
+        },
+    },
+    Task {
+        name: "shuttle",
+        about: "mcp-catalog under many interleavings of its threads",
+        run: |_| shuttle(),
+    },
+];
+
+fn test(session: &mut Session) -> Result<(), TaskError> {
+    let references = references_file()?;
+    snapshots::forget(&references)?;
+    let mut command = if works(&mut cargo(["nextest", "--version"])) {
+        cargo(["nextest", "run", "--workspace", "--profile", "ci"])
+    } else {
+        // Not `--all-targets`: that runs the benchmarks.
+        let targets = ["--lib", "--bins", "--tests", "--examples"];
+        let mut command = cargo(["test", "--workspace", "--no-fail-fast"]);
+        command.args(targets);
+        command
+    };
+    let result = run(command.env("INSTA_SNAPSHOT_REFERENCES_FILE", references));
+    session.tests_passed = Some(result.is_ok());
+    result
+}
+
+/// Where the tests record the snapshots they look at.
+fn references_file() -> Result<PathBuf, TaskError> {
+    Ok(target_directory()?.join("xtask-snapshot-references.txt"))
+}
+
+/// `cfg(shuttle)` swaps the synchronisation of mcp-catalog for shuttle's. The flag rebuilds every
+/// dependency, so these builds have a folder of their own below the usual one.
+fn shuttle() -> Result<(), TaskError> {
+    let target = target_directory()?.join("shuttle");
+    let mut flags = std::env::var("RUSTFLAGS").unwrap_or_default();
+    if !flags.is_empty() {
+        flags.push(' ');
+    }
+    flags.push_str("--cfg shuttle");
+    let tests = |args: &[&str]| {
+        let mut command = cargo(["test", "--package", "mcp-catalog", "--lib"]);
+        command
+            .args(args)
+            .args(["--", "explored"])
+            .env("RUSTFLAGS", &flags)
+            .env("CARGO_TARGET_DIR", &target);
+        command
+    };
+    // A filter that matches nothing passes: count first.
+    let listed = stdout(tests(&[]).arg("--list"))?;
+    if !listed.lines().any(|line| line.ends_with(": test")) {
+        return Err(TaskError::NoTests { step: "shuttle" });
+    }
+    run(&mut tests(&["--no-fail-fast"]))
+}
+
+fn target_directory() -> Result<PathBuf, TaskError> {
+    cargo_metadata::MetadataCommand::new()
+        .cargo_path(cargo_program())
+        .manifest_path(workspace_root().join("Cargo.toml"))
+        .no_deps()
+        .exec()
+        .map(|metadata| metadata.target_directory.into_std_path_buf())
+        .map_err(|error| TaskError::Metadata(Box::new(error)))
+}
