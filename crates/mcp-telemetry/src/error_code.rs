@@ -46,7 +46,7 @@ error_codes! {
     ///
     /// *Operator*: nothing is wrong; many of these point at impatient callers.
     Cancelled = "cancelled",
-    /// The connection ended while the request was under way: the server exited, or closed its output.
+    /// The connection, or the HTTP session, ended while the request was under way: the server exited, or closed its output.
     ///
     /// *Operator*: read the end of the server's stderr; whether it executed the request is unknown.
     TransportClosed = "transport_closed",
@@ -92,7 +92,7 @@ error_codes! {
     InvalidRequest = "invalid_request",
     /// A failure of a type that nothing here knows.
     ///
-    /// *Operator*: should not happen; teach the classification the type that was met.
+    /// *Operator*: should not happen; teach a [`Classifier`](crate::Classifier) the type that was met.
     Unknown = "unknown",
 }
 
