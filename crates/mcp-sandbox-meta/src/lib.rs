@@ -1,7 +1,63 @@
 //! The codex/sandbox-state wire contract: under which authority an MCP tool call was issued.
+//!
+//! A server that starts processes for its tools should confine them as the host would confine its own. A host that knows the
+//! contract tells a server that opts in, with every call, the sandbox state it was issued under and the program that
+//! can apply it. All of it travels in the request's `_meta`, so a host also has to see to it that nobody else writes
+//! those members.
+//!
+//! The host's side of one call:
+//!
+//! ```
+//! use std::path::Path;
+//!
+//! use mcp_sandbox_meta::{
+//!     RawMeta, SANDBOX_LAUNCHER_KEY, SANDBOX_STATE_KEY, SANDBOX_STATE_META_KEY, SandboxLauncher,
+//!     SandboxState, advertises_sandbox_state,
+//! };
+//! use serde_json::value::{RawValue, to_raw_value};
+//!
+//! let answer = r#"{"capabilities":{"experimental":{"codex/sandbox-state":{}}}}"#;
+//! assert!(advertises_sandbox_state(answer));
+//!
+//! let from_caller: &RawValue = serde_json::from_str(r#"{"trace": 7, "progressToken": 1}"#)?;
+//! let state: SandboxState = serde_json::from_str(r#"{"permissionProfile":{"type":"disabled"}}"#)?;
+//! let launcher = SandboxLauncher::new(Path::new("/usr/local/bin/codex"))?;
+//!
+//! let mut meta = RawMeta::without_reserved(from_caller)?;
+//! meta.push(SANDBOX_STATE_KEY, state.as_raw());
+//! meta.push(SANDBOX_STATE_META_KEY, state.as_raw());
+//! meta.push(SANDBOX_LAUNCHER_KEY, &to_raw_value(&launcher)?);
+//! # assert_eq!(
+//! #     serde_json::to_string(&meta)?,
+//! #     concat!(
+//! #         r#"{"trace":7,"codex/sandbox-state":{"permissionProfile":{"type":"disabled"}},"#,
+//! #         r#""codex/sandbox-state-meta":{"permissionProfile":{"type":"disabled"}},"#,
+//! #         r#""codex/sandbox-launcher":{"codexExecutable":"/usr/local/bin/codex"}}"#
+//! #     )
+//! # );
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What this crate does not do
+//!
+//! It never looks into a sandbox state, decides no policy, starts no process, and needs no MCP library.
 
+mod advertisement;
+mod members;
+mod raw_meta;
 mod reserved;
+mod sandbox_launcher;
+mod sandbox_state;
 
+pub use advertisement::{advertises_sandbox_state, advertises_sandbox_state_in_value};
+pub use raw_meta::{MetaNotAnObject, RawMeta};
 pub use reserved::{
     SANDBOX_LAUNCHER_KEY, SANDBOX_STATE_KEY, SANDBOX_STATE_META_KEY, is_reserved_meta_key,
 };
+pub use sandbox_launcher::{InvalidLauncherPath, SandboxLauncher};
+pub use sandbox_state::SandboxState;
+
+/// Compiles the example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -22,11 +22,16 @@ pub const SANDBOX_LAUNCHER_KEY: &str = "codex/sandbox-launcher";
 /// ```
 #[must_use]
 pub fn is_reserved_meta_key(key: &str) -> bool {
-    key.starts_with("codex/sandbox-")
-        || key.starts_with("io.modelcontextprotocol/")
+    is_reserved(key.as_bytes())
+}
+
+/// As [`is_reserved_meta_key`], of a name that may hold half a surrogate pair.
+pub(crate) fn is_reserved(key: &[u8]) -> bool {
+    key.starts_with(b"codex/sandbox-")
+        || key.starts_with(b"io.modelcontextprotocol/")
         || matches!(
             key,
-            "progressToken" | "traceparent" | "tracestate" | "baggage"
+            b"progressToken" | b"traceparent" | b"tracestate" | b"baggage"
         )
 }
 
