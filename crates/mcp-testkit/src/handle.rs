@@ -109,13 +109,9 @@ impl ServerHandle {
         async move {
             match self.reading(at).next(window).await {
                 Arrival::Nothing => {}
-                Arrival::Message(message) => fail(
+                arrival => fail(
                     at,
-                    format_args!("expected nothing for {window:?}, got {message}"),
-                ),
-                Arrival::End(rest) => fail(
-                    at,
-                    format_args!("expected nothing for {window:?}, but {}", Ended(&rest)),
+                    format_args!("expected nothing for {window:?}, {arrival}"),
                 ),
             }
         }
@@ -129,15 +125,9 @@ impl ServerHandle {
             let deadline = self.deadline;
             match self.reading(at).next(deadline).await {
                 Arrival::End(rest) if rest.is_empty() => {}
-                Arrival::End(rest) => {
-                    fail(at, format_args!("expected the end, but {}", Ended(&rest)))
-                }
-                Arrival::Message(message) => {
-                    fail(at, format_args!("expected the end, got {message}"))
-                }
-                Arrival::Nothing => fail(
+                arrival => fail(
                     at,
-                    format_args!("expected the end, nothing came within {deadline:?}"),
+                    format_args!("expected the end within {deadline:?}, {arrival}"),
                 ),
             }
         }
@@ -231,11 +221,9 @@ impl ServerHandle {
         let deadline = self.deadline;
         match self.reading(at).next(deadline).await {
             Arrival::Message(message) if fits(&message) => message,
-            Arrival::Message(message) => fail(at, format_args!("expected {wanted}, got {message}")),
-            Arrival::End(rest) => fail(at, format_args!("expected {wanted}, but {}", Ended(&rest))),
-            Arrival::Nothing => fail(
+            arrival => fail(
                 at,
-                format_args!("expected {wanted}, nothing came within {deadline:?}"),
+                format_args!("expected {wanted} within {deadline:?}, {arrival}"),
             ),
         }
     }
@@ -275,22 +263,4 @@ fn envelope(method: &str, params: Value) -> Value {
         message["params"] = params;
     }
     message
-}
-
-/// How the client's output ended, in words.
-struct Ended<'a>(&'a [u8]);
-
-impl fmt::Display for Ended<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the client closed its output")?;
-        if self.0.is_empty() {
-            Ok(())
-        } else {
-            write!(
-                f,
-                " in the middle of a line: {}",
-                String::from_utf8_lossy(self.0)
-            )
-        }
-    }
 }

@@ -1,10 +1,12 @@
 //! What a scripted server says of itself when a client initializes.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// The server's side of the legacy handshake. By default: the protocol version the client offers, tools as the only
 /// capability, the name `scripted`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 #[must_use = "a handshake does nothing until a server plays it"]
 pub struct Handshake {
     protocol_version: Option<String>,

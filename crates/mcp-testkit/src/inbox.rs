@@ -1,5 +1,6 @@
 //! The way from the client to the scripted server: lines, read only when a test asks for one.
 
+use std::fmt;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, DuplexStream};
@@ -14,6 +15,24 @@ pub(crate) enum Arrival {
     /// The client closed its output; bytes after the last line end come with it.
     End(Vec<u8>),
     Nothing,
+}
+
+/// Ends a failure message: `expected .., got ..`.
+impl fmt::Display for Arrival {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Message(message) => write!(f, "got {message}"),
+            Self::End(rest) if rest.is_empty() => write!(f, "but the client closed its output"),
+            Self::End(rest) => {
+                let rest = String::from_utf8_lossy(rest);
+                write!(
+                    f,
+                    "but the client closed its output in the middle of a line: {rest}"
+                )
+            }
+            Self::Nothing => write!(f, "got nothing"),
+        }
+    }
 }
 
 /// Reads lines. Nothing is read ahead of a demand beyond the chunk that a demanded line came in, so a

@@ -25,6 +25,8 @@
 //! It knows no other crate of this workspace and not rmcp: it is their peer, and speaks plain JSON lines and plain HTTP.
 //! It checks no schema: a test may send what it likes. It is never published.
 
+mod action;
+mod child;
 mod duplex;
 mod failure;
 mod handle;
@@ -32,9 +34,28 @@ mod handshake;
 mod inbox;
 mod message;
 mod outbox;
+mod process;
 mod responder;
+mod rule;
+mod script;
+mod server_log;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
 
+#[cfg(unix)]
+use unix as os;
+#[cfg(windows)]
+use windows as os;
+
+pub use action::Action;
+pub use child::scripted_server_main;
 pub use duplex::{ClientIo, ScriptedServer};
 pub use handle::ServerHandle;
 pub use handshake::Handshake;
+pub use process::ServerProcess;
 pub use responder::Responder;
+pub use rule::Rule;
+pub use script::Script;
+pub use server_log::ServerLog;

@@ -125,7 +125,7 @@ async fn a_wrong_method_fails_with_what_came_and_where_it_was_expected() {
     let failure = failure_of(server.expect_request("tools/call")).await;
     assert!(
         failure.starts_with(
-            "expected request \"tools/call\", got request \"tools/list\": {\"jsonrpc\""
+            "expected request \"tools/call\" within 10s, got request \"tools/list\": {\"jsonrpc\""
         ),
         "{failure}"
     );
@@ -179,7 +179,7 @@ async fn silence_fails_at_the_deadline() {
     server.set_deadline(Duration::from_secs(3));
     let began = tokio::time::Instant::now();
     let failure = failure_of(server.expect_notification("notifications/cancelled")).await;
-    assert!(failure.contains("nothing came within 3s"), "{failure}");
+    assert!(failure.contains("within 3s, got nothing"), "{failure}");
     assert_eq!(began.elapsed(), Duration::from_secs(3));
 }
 

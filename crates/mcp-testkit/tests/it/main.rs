@@ -2,3 +2,6 @@
 
 mod duplex;
 mod failing;
+mod process;
+#[cfg(unix)]
+mod unix;
