@@ -41,7 +41,7 @@ pub(crate) fn check(root: &Path, references: &Path) -> Result<(), TaskError> {
     snapshot_files(root, &mut files)?;
     let findings: Vec<_> = files
         .iter()
-        .filter_map(|file| judge(file, &referenced))
+        .filter_map(|file| judge(root, file, &referenced))
         .collect();
     for finding in &findings {
         eprintln!("error: {finding}");
@@ -59,8 +59,8 @@ fn canonical(line: &str) -> Option<PathBuf> {
     fs::canonicalize(line).ok()
 }
 
-fn judge(file: &Path, referenced: &BTreeSet<PathBuf>) -> Option<String> {
-    let name = file.to_string_lossy();
+fn judge(root: &Path, file: &Path, referenced: &BTreeSet<PathBuf>) -> Option<String> {
+    let name = file.strip_prefix(root).unwrap_or(file).to_string_lossy();
     if !name.ends_with(".snap") {
         return Some(format!(
             "{name}: a snapshot waits for review: move it over the old one, or delete it"

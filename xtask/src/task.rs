@@ -20,6 +20,17 @@ pub(crate) struct Session {
     pub(crate) tests_passed: Option<bool>,
 }
 
+/// All crates with all features; the step `alone` looks at them without.
+const EVERYTHING: [&str; 2] = ["--workspace", "--all-features"];
+
+/// The crates that somebody may use without the rest (X1).
+const LEAVES: &[&str] = &[
+    "mcp-keys",
+    "mcp-catalog",
+    "mcp-sandbox-meta",
+    "mcp-telemetry",
+];
+
 /// Every step.
 pub(crate) static TASKS: &[Task] = &[
     Task {
@@ -36,9 +47,14 @@ pub(crate) static TASKS: &[Task] = &[
         name: "clippy",
         about: "no warning in any target",
         run: |_| {
-            let args = ["--workspace", "--all-targets", "--", "-D", "warnings"];
-            run(cargo(["clippy"]).args(args))
+            let flags = ["--all-targets", "--", "-D", "warnings"];
+            run(cargo(["clippy"]).args(EVERYTHING).args(flags))
         },
+    },
+    Task {
+        name: "alone",
+        about: "each leaf crate compiles by itself, without what others switch on for it",
+        run: |_| alone(),
     },
     Task {
         name: "test",
@@ -61,7 +77,8 @@ pub(crate) static TASKS: &[Task] = &[
         name: "doc",
         about: "the documentation builds without a warning",
         run: |_| {
-            let mut command = cargo(["doc", "--workspace", "--no-deps"]);
+            let mut command = cargo(["doc", "--no-deps"]);
+            let command = command.args(EVERYTHING);
             run(command.env("RUSTDOCFLAGS", "-D warnings"))
         },
     },
@@ -87,18 +104,29 @@ pub(crate) static TASKS: &[Task] = &[
     },
 ];
 
+/// In a build of the whole workspace, a feature of a dependency that one crate asks for is there for all.
+/// The library is compiled without its dev-dependencies first, because those bring features too.
+fn alone() -> Result<(), TaskError> {
+    for leaf in LEAVES {
+        run(&mut cargo(["check", "--package", leaf, "--lib"]))?;
+        run(&mut cargo(["check", "--package", leaf, "--all-targets"]))?;
+    }
+    Ok(())
+}
+
 fn test(session: &mut Session) -> Result<(), TaskError> {
     let references = references_file()?;
     snapshots::forget(&references)?;
     let mut command = if works(&mut cargo(["nextest", "--version"])) {
-        cargo(["nextest", "run", "--workspace", "--profile", "ci"])
+        cargo(["nextest", "run", "--profile", "ci"])
     } else {
         // Not `--all-targets`: that runs the benchmarks.
         let targets = ["--lib", "--bins", "--tests", "--examples"];
-        let mut command = cargo(["test", "--workspace", "--no-fail-fast"]);
+        let mut command = cargo(["test", "--no-fail-fast"]);
         command.args(targets);
         command
     };
+    let command = command.args(EVERYTHING);
     let result = run(command.env("INSTA_SNAPSHOT_REFERENCES_FILE", references));
     session.tests_passed = Some(result.is_ok());
     result
@@ -108,6 +136,9 @@ fn test(session: &mut Session) -> Result<(), TaskError> {
 fn references_file() -> Result<PathBuf, TaskError> {
     Ok(target_directory()?.join("xtask-snapshot-references.txt"))
 }
+
+/// The module name of tests that shuttle runs.
+const EXPLORED: &str = "explored";
 
 /// `cfg(shuttle)` swaps the synchronisation of mcp-catalog for shuttle's. The flag rebuilds every
 /// dependency, so these builds have a folder of their own below the usual one.
@@ -122,7 +153,7 @@ fn shuttle() -> Result<(), TaskError> {
         let mut command = cargo(["test", "--package", "mcp-catalog", "--lib"]);
         command
             .args(args)
-            .args(["--", "explored"])
+            .args(["--", EXPLORED])
             .env("RUSTFLAGS", &flags)
             .env("CARGO_TARGET_DIR", &target);
         command
