@@ -25,6 +25,10 @@ impl Message {
         &self.raw
     }
 
+    pub(crate) fn value(&self) -> &Value {
+        &self.value
+    }
+
     pub(crate) fn into_value(self) -> Value {
         self.value
     }

@@ -2,6 +2,7 @@
 
 mod duplex;
 mod failing;
+mod http;
 mod process;
 #[cfg(unix)]
 mod unix;
