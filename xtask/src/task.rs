@@ -47,7 +47,7 @@ pub(crate) static TASKS: &[Task] = &[
         name: "clippy",
         about: "no warning in any target",
         run: |_| {
-            let flags = ["--all-targets", "--", "-D", "warnings"];
+            let flags = ["--all-targets", "--keep-going", "--", "-D", "warnings"];
             run(cargo(["clippy"]).args(EVERYTHING).args(flags))
         },
     },
@@ -77,7 +77,7 @@ pub(crate) static TASKS: &[Task] = &[
         name: "doc",
         about: "the documentation builds without a warning",
         run: |_| {
-            let mut command = cargo(["doc", "--no-deps"]);
+            let mut command = cargo(["doc", "--no-deps", "--keep-going"]);
             let command = command.args(EVERYTHING);
             run(command.env("RUSTDOCFLAGS", "-D warnings"))
         },
