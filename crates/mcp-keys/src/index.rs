@@ -162,6 +162,7 @@ impl ToolNameIndex {
     }
 
     /// All tools and their names, sorted by key.
+    #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&ToolKey, &ModelName)> {
         self.entries.iter().map(|(key, name)| (key, name))
     }

@@ -1,32 +1,4 @@
-//! [`ModelName`]: what a model sees of a tool, and the grammar of it (K4).
-//!
-//! ```text
-//! flat name    = namespace "__" tool part
-//! namespace    = prefix "__" server part
-//! part         = plain | [stem "_"] "x" 10 * base32
-//! plain        = word *("_" word), but not ending like a suffix: (^|_)x[a-z2-7]{10}$
-//! word         = 1*(letter | digit | "-")          ASCII only
-//! ```
-//!
-//! - A *plain* text within its budget is its own part. Any other text becomes a stem and a suffix. The
-//!   stem is the text with every run of other characters made one `_`, `_` trimmed at both ends, cut to
-//!   the budget less 12, and trimmed again; the suffix is `_x` and ten characters of lower-case base32
-//!   (RFC 4648) of the SHA-256 of the original. With an empty stem it is `x` and the ten.
-//! - The part of a host-scoped server is that of its name, hashed as `server`, NUL, name.
-//! - The part of an environment-scoped server always has a suffix. Its stem is the stem of the name,
-//!   `_at_`, the stem of the environment id; an empty one is left out with its `_at_`. Hashed are
-//!   `environment`, NUL, id, NUL, name; neither can hold a NUL.
-//! - The tool part is that of the tool's name, hashed as `tool`, NUL, name.
-//! - Budgets come from the [`NameProfile`](crate::NameProfile): at limit 64 a server part has 34 bytes (11
-//!   of the name and 7 of the environment if it has one), at limit 128 it has 66 (27 and 23). A tool part
-//!   has whatever the server part has left of the limit.
-//!
-//! No part has `_` at an end or two of them in a row, so a flat name comes apart in one way only, and
-//! two tools share a name only if their suffixes collide: 50 bits of SHA-256.
-//!
-//! **Changing a name is a breaking change.** Approvals, prompts and caches of hosts hold these names, so
-//! no release may give a key another name under the same profile; a golden table in the tests holds
-//! them in place.
+//! [`ModelName`]: what a model sees of a tool; its documentation states the grammar (K4).
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -38,9 +10,38 @@ pub(crate) const SEPARATOR: &str = "__";
 
 /// What a model sees of a tool: a flat name, or a namespace and a name in it (K4).
 ///
-/// Made by [`NameProfile::name`](crate::NameProfile::name). The text matches `[A-Za-z0-9_-]+` and keeps
-/// the profile's limit. Names are distinct as case-sensitive strings only. Equality, order and hash are
-/// those of the flat name. Cloning is cheap.
+/// Made by [`NameProfile::name`](crate::NameProfile::name). Equality, order and hash are those of the flat
+/// name. Cloning is cheap.
+///
+/// # Grammar
+///
+/// ```text
+/// flat name    = namespace "__" tool part
+/// namespace    = prefix "__" server part
+/// part         = plain | [stem "_"] "x" 10 * base32
+/// plain        = word *("_" word), but not ending like a suffix: (^|_)x[a-z2-7]{10}$
+/// word         = 1*(letter | digit | "-")          ASCII only
+/// ```
+///
+/// - A *plain* text within its budget is its own part. Any other text becomes a stem and a suffix. The
+///   stem is the text with every run of other characters made one `_`, `_` trimmed at both ends, cut to
+///   the budget less 12, and trimmed again; the suffix is `_x` and ten characters of lower-case base32
+///   (RFC 4648) of the SHA-256 of the original. With an empty stem it is `x` and the ten.
+/// - The part of a host-scoped server is that of its name, hashed as `server`, NUL, name.
+/// - The part of an environment-scoped server always has a suffix. Its stem is the stem of the name,
+///   `_at_`, the stem of the environment id; an empty one is left out with its `_at_`. Hashed are
+///   `environment`, NUL, id, NUL, name; neither can hold a NUL.
+/// - The tool part is that of the tool's name, hashed as `tool`, NUL, name.
+/// - Budgets come from the [`NameProfile`](crate::NameProfile): at limit 64 a server part has 34 bytes (11
+///   of the name and 7 of the environment if it has one), at limit 128 it has 66 (27 and 23). A tool part
+///   has whatever the server part has left of the limit.
+///
+/// No part has `_` at an end or two of them in a row, so a flat name comes apart in one way only, and
+/// two tools share a name only if their suffixes collide: 50 bits of SHA-256.
+///
+/// **Changing a name is a breaking change.** Approvals, prompts and caches of hosts hold these names, so
+/// no release may give a key another name under the same profile; a golden table in the tests holds
+/// them in place.
 #[derive(Debug, Clone)]
 pub struct ModelName {
     flat: Arc<str>,

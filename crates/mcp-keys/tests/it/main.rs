@@ -1,3 +1,4 @@
-//! The public API of mcp-keys, one file per rule.
+//! The public API of mcp-keys, one file per area.
 
+mod exhaustive;
 mod golden;
