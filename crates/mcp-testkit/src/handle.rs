@@ -135,7 +135,7 @@ impl ServerHandle {
 
     /// Plays the legacy handshake: answers `initialize`, awaits `notifications/initialized`. The parameters of `initialize`.
     #[track_caller]
-    pub fn initialize(&mut self, handshake: &Handshake) -> impl Future<Output = Value> {
+    pub fn initialize(&mut self, handshake: Handshake) -> impl Future<Output = Value> {
         let at = Location::caller();
         async move {
             let request = self

@@ -20,6 +20,13 @@
 //! # });
 //! ```
 //!
+//! # Which server
+//!
+//! - [`ScriptedServer`]: in process, on tokio's clock, so tests pause it. For everything that is not about processes.
+//! - [`Script`] and [`ServerProcess`]: a child process playing data, in real time; [`ServerLog`] tells what it saw. The crate under
+//!   test has the program as an example: [`scripted_server_main`] says how and why.
+//! - [`ScriptedHttp`]: HTTP/1.1 on a loopback port, in real time.
+//!
 //! # What this crate does not do
 //!
 //! It knows no other crate of this workspace and not rmcp: it is their peer, and speaks plain JSON lines and plain HTTP.

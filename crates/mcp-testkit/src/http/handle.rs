@@ -125,7 +125,7 @@ impl HttpHandle {
     #[track_caller]
     pub fn initialize(
         &mut self,
-        handshake: &Handshake,
+        handshake: Handshake,
         session: Option<&str>,
     ) -> impl Future<Output = Value> {
         let at = Location::caller();

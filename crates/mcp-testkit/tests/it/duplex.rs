@@ -86,7 +86,7 @@ async fn plays_the_handshake() {
     let (client, mut server) = after(&sent).await;
     let params = server
         .initialize(
-            &Handshake::new()
+            Handshake::new()
                 .capabilities(json!({}))
                 .instructions("be kind"),
         )

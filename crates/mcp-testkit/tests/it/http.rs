@@ -209,7 +209,7 @@ async fn plays_the_handshake_with_a_session() {
         .await;
     next.post(&json!({"method": "notifications/initialized"}))
         .await;
-    let params = server.initialize(&Handshake::new(), Some("s-1")).await;
+    let params = server.initialize(Handshake::new(), Some("s-1")).await;
     assert_eq!(params, json!({"protocolVersion": "v"}));
     client
         .reads("HTTP/1.1 200 \r\nMcp-Session-Id: s-1\r\nContent-Type: application/json\r\n")
