@@ -1,6 +1,7 @@
 //! What identity costs: naming a tool, indexing the tools of a binding, finding one of them.
 
 use std::hint::black_box;
+use std::time::Duration;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use mcp_keys::{McpServerKey, NameProfile, ToolKey, ToolNameIndex};
@@ -37,7 +38,12 @@ fn name(c: &mut Criterion) {
     for (what, server, tool) in [
         ("plain", r#""server":"docs""#, "search"),
         (
-            "hashed twice",
+            "server hashed",
+            r#""server":"docs","environment_id":"devbox""#,
+            "search",
+        ),
+        (
+            "both hashed",
             r#""server":"docs","environment_id":"devbox""#,
             "files.read range",
         ),
@@ -45,7 +51,7 @@ fn name(c: &mut Criterion) {
         let json = format!(r#"{{{server},"tool":"{tool}"}}"#);
         let key: ToolKey = serde_json::from_str(&json).expect("a valid key");
         c.bench_function(&format!("name/{what}"), |b| {
-            b.iter(|| profile.name(black_box(&key)))
+            b.iter(|| profile.name(black_box(&key)));
         });
     }
 }
@@ -100,5 +106,9 @@ fn lookup(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, name, index, lookup);
+criterion_group! {
+    name = benches;
+    config = Criterion::default().measurement_time(Duration::from_secs(3)).warm_up_time(Duration::from_secs(1));
+    targets = name, index, lookup
+}
 criterion_main!(benches);

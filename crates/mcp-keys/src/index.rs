@@ -1,10 +1,10 @@
 //! [`ToolNameIndex`]: which name is which tool, for one binding (K6).
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::model_name::SEPARATOR;
-use crate::{ModelName, NameProfile, ToolKey};
+use crate::{McpServerKey, ModelName, NameProfile, ToolKey, ToolName};
 
 /// Which model-visible name is which tool, both ways, for the tools of one binding (K6).
 ///
@@ -60,20 +60,21 @@ impl ToolNameIndex {
     /// Names every key under `profile`. A key given twice is the same tool, and kept once.
     #[must_use]
     pub fn build(profile: &NameProfile, keys: impl IntoIterator<Item = ToolKey>) -> Self {
-        let mut keys: Vec<ToolKey> = keys.into_iter().collect();
-        keys.sort_unstable();
-        keys.dedup();
-        let mut named = Vec::with_capacity(keys.len());
-        let mut namespace = String::new();
-        let mut server = None;
+        // Sorting the few servers, and then tool names alone, spares most of comparing whole keys.
+        let mut tools_of: BTreeMap<McpServerKey, Vec<ToolName>> = BTreeMap::new();
         for key in keys {
-            // Sorted, so the tools of a server are together and its part is made once.
-            if server.as_ref() != Some(key.server()) {
-                namespace = profile.namespace(key.server());
-                server = Some(key.server().clone());
+            let (server, tool) = key.into_parts();
+            tools_of.entry(server).or_default().push(tool);
+        }
+        let mut named = Vec::with_capacity(tools_of.values().map(Vec::len).sum());
+        for (server, mut tools) in tools_of {
+            tools.sort_unstable();
+            tools.dedup();
+            let mut namespace = profile.namespace(&server);
+            for tool in tools {
+                let name = profile.name_in(&mut namespace, &tool);
+                named.push((ToolKey::new(server.clone(), tool), name));
             }
-            let name = profile.name_in(&namespace, key.tool());
-            named.push((key, name));
         }
         Self::from_sorted(named)
     }
@@ -187,5 +188,56 @@ impl ToolNameIndex {
 
     fn entry(&self, flat: &str) -> Option<&(ToolKey, ModelName)> {
         self.by_name.get(flat).map(|at| &self.entries[*at])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(tool: &str) -> ToolKey {
+        let server = McpServerKey::host("docs".parse().unwrap());
+        ToolKey::new(server, tool.parse().unwrap())
+    }
+
+    /// An index in which each tool has the name given, as if the hash had made them so.
+    fn index(tools: &[(&str, &str)]) -> ToolNameIndex {
+        let name = |name: &str| ModelName::new("mcp__docs".len(), &format!("mcp__docs__{name}"));
+        let entries = tools.iter().map(|(tool, named)| (key(tool), name(named)));
+        ToolNameIndex::from_sorted(entries.collect())
+    }
+
+    /// K6
+    #[test]
+    fn tools_that_share_a_name_are_all_left_out_and_reported() {
+        let index = index(&[
+            ("a", "x"),
+            ("b", "y"),
+            ("c", "x"),
+            ("d", "z"),
+            ("e", "x"),
+            ("f", "z"),
+        ]);
+        let reported: Vec<(&str, &[ToolKey])> = index
+            .collisions()
+            .iter()
+            .map(|one| (one.name().name(), one.keys()))
+            .collect();
+        assert_eq!(
+            reported,
+            [
+                ("x", &[key("a"), key("c"), key("e")][..]),
+                ("z", &[key("d"), key("f")])
+            ]
+        );
+        for (tool, name) in [("a", "x"), ("c", "x"), ("e", "x"), ("d", "z"), ("f", "z")] {
+            assert_eq!(index.name_of(&key(tool)), None);
+            assert_eq!(index.by_parts("mcp__docs", name), None);
+            assert_eq!(index.by_flat(&format!("mcp__docs__{name}")), None);
+        }
+        // The rest is as if they had never been there.
+        assert_eq!(index.len(), 1);
+        assert_eq!(index.by_parts("mcp__docs", "y"), Some(&key("b")));
+        assert_eq!(index.name_of(&key("b")).map(ModelName::name), Some("y"));
     }
 }

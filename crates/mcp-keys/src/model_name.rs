@@ -49,14 +49,14 @@ pub struct ModelName {
 }
 
 impl ModelName {
-    pub(crate) fn new(namespace: &str, flat: &str) -> Self {
+    pub(crate) fn new(namespace_len: usize, flat: &str) -> Self {
         debug_assert!(
-            flat.starts_with(namespace),
-            "{flat:?} is not in {namespace:?}"
+            flat[namespace_len..].starts_with(SEPARATOR),
+            "{flat:?} at {namespace_len}"
         );
         Self {
             flat: flat.into(),
-            namespace_len: namespace.len(),
+            namespace_len,
         }
     }
 

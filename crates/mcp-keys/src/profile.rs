@@ -110,7 +110,7 @@ impl NameProfile {
     /// The name of a tool, by the grammar of K4.
     #[must_use]
     pub fn name(&self, key: &ToolKey) -> ModelName {
-        self.name_in(&self.namespace(key.server()), key.tool())
+        self.name_in(&mut self.namespace(key.server()), key.tool())
     }
 
     /// The namespace of a server's tools: `mcp__docs`.
@@ -139,14 +139,16 @@ impl NameProfile {
         out
     }
 
-    /// The name of `tool` in a [namespace](Self::namespace) that was made by this profile.
-    pub(crate) fn name_in(&self, namespace: &str, tool: &ToolName) -> ModelName {
-        let mut flat = String::with_capacity(self.limit.flat);
-        flat.push_str(namespace);
-        flat.push_str(SEPARATOR);
-        let budget = self.limit.flat - flat.len();
-        push_part(&mut flat, "tool", tool.as_str(), budget);
-        ModelName::new(namespace, &flat)
+    /// The name of `tool` in a [namespace](Self::namespace) that was made by this profile. The name is
+    /// written behind the namespace and taken off again, so that a server's tools share one buffer.
+    pub(crate) fn name_in(&self, namespace: &mut String, tool: &ToolName) -> ModelName {
+        let namespace_len = namespace.len();
+        namespace.push_str(SEPARATOR);
+        let budget = self.limit.flat - namespace.len();
+        push_part(namespace, "tool", tool.as_str(), budget);
+        let name = ModelName::new(namespace_len, namespace);
+        namespace.truncate(namespace_len);
+        name
     }
 }
 

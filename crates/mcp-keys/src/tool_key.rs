@@ -47,6 +47,10 @@ impl ToolKey {
     pub fn tool(&self) -> &ToolName {
         &self.tool
     }
+
+    pub(crate) fn into_parts(self) -> (McpServerKey, ToolName) {
+        (self.server, self.tool)
+    }
 }
 
 impl fmt::Display for ToolKey {
