@@ -1,3 +1,52 @@
-//! The program.
+//! The program `mcp-runtime`: MCP servers from the command line and over JSON lines.
 
-fn main() {}
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "the program is what prints"
+)]
+
+mod cli;
+mod exit;
+mod interrupt;
+mod log;
+// mod session;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser as _;
+
+use cli::{Cli, Command};
+use exit::ExitStatus;
+
+/// How long to wait for what the executor cannot end by itself: a read of stdin that is under way.
+const LEFTOVERS: Duration = Duration::from_millis(200);
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Nobody is left to tell when the stream is closed.
+            let _ = error.print();
+            return u8::try_from(error.exit_code()).map_or(ExitStatus::Usage.into(), ExitCode::from);
+        }
+    };
+    log::start(cli.verbose);
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("mcp-runtime: cannot start the executor: {error}");
+            return ExitStatus::Server.into();
+        }
+    };
+    let status = runtime.block_on(run(cli.command));
+    runtime.shutdown_timeout(LEFTOVERS);
+    status.into()
+}
+
+async fn run(command: Command) -> ExitStatus {
+    match command {
+        Command::Session => ExitStatus::Ok, // session::run().await
+    }
+}

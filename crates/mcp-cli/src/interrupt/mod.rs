@@ -1,0 +1,20 @@
+//! Requests to end: Ctrl-C and SIGTERM.
+
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+pub(crate) use unix::Interrupts;
+#[cfg(windows)]
+pub(crate) use windows::Interrupts;
+
+/// Somebody wants the program to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Interrupt {
+    /// A person at the keyboard: Ctrl-C.
+    Interrupt,
+    /// The system or a supervisor: SIGTERM.
+    Terminate,
+}
