@@ -254,8 +254,11 @@ impl<T> State<T> {
     }
 }
 
+/// Wakes the oldest seat first: its deadline is most likely the nearest.
 fn wake_all(wakers: HashMap<u64, Waker>) {
-    for waker in wakers.into_values() {
+    let mut wakers: Vec<_> = wakers.into_iter().collect();
+    wakers.sort_unstable_by_key(|(number, _)| *number);
+    for (_, waker) in wakers {
         waker.wake();
     }
 }
@@ -280,8 +283,10 @@ impl<T> Drop for Seat<T> {
     }
 }
 
-#[cfg(all(test, not(shuttle)))]
+#[cfg(test)]
+#[cfg(not(shuttle))]
 mod tests;
 
-#[cfg(all(test, shuttle))]
+#[cfg(test)]
+#[cfg(shuttle)]
 mod explored;

@@ -67,6 +67,10 @@ impl<T> LiveCatalog<T> {
     /// # Errors
     ///
     /// [`Stale`] when a listing of a younger ticket was accepted before; nothing changes then.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "a ticket is good for one publication"
+    )]
     pub fn publish(
         &self,
         ticket: FetchTicket,

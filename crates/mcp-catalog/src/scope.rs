@@ -129,6 +129,15 @@ impl DiscoveryScope {
     pub fn is_shareable(&self) -> bool {
         self.shareable
     }
+
+    /// A scope of its own for each name, for tests of what happens inside of one.
+    #[cfg(test)]
+    pub(crate) fn named(name: &str) -> Self {
+        Self {
+            digest: Sha256::digest(name).into(),
+            shareable: true,
+        }
+    }
 }
 
 impl DiscoveryTransport {
