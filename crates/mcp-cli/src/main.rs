@@ -10,7 +10,7 @@ mod cli;
 mod exit;
 mod interrupt;
 mod log;
-// mod session;
+mod session;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -29,11 +29,15 @@ fn main() -> ExitCode {
         Err(error) => {
             // Nobody is left to tell when the stream is closed.
             let _ = error.print();
-            return u8::try_from(error.exit_code()).map_or(ExitStatus::Usage.into(), ExitCode::from);
+            return u8::try_from(error.exit_code())
+                .map_or(ExitStatus::Usage.into(), ExitCode::from);
         }
     };
     log::start(cli.verbose);
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+    {
         Ok(runtime) => runtime,
         Err(error) => {
             eprintln!("mcp-runtime: cannot start the executor: {error}");
@@ -47,6 +51,6 @@ fn main() -> ExitCode {
 
 async fn run(command: Command) -> ExitStatus {
     match command {
-        Command::Session => ExitStatus::Ok, // session::run().await
+        Command::Session => session::run().await,
     }
 }

@@ -1,1 +1,89 @@
-//! The runtime between an agent host and its MCP servers: connections, catalogs, exact identity, bounded calls.
+//! The runtime between an agent host and its MCP servers.
+//!
+//! A host wants to call tools. What it gets from a protocol library is one connection at a time: it then writes, by
+//! hand, the parallel startup in which one dead server must not hold up the others, the listing that never ends, the
+//! names that a model accepts and that do not change when a server is added, the deadline of every call, and the hunt
+//! for child processes at the end. This crate is that layer, once.
+//!
+//! ```
+//! use std::time::Duration;
+//! use mcp_runtime::{CallOptions, McpRuntime, McpServers};
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let config = McpServers::from_json(r#"{"mcpServers": {"docs": {"command": "docs-server"}}}"#)?;
+//! let (runtime, _events) = McpRuntime::builder().servers(config.into_servers()).start()?;
+//! runtime.settled().await;
+//!
+//! let binding = runtime.capture();
+//! for tool in binding.tools() {
+//!     println!("{} {}", tool.name().flat(), tool.tool().definition());
+//! }
+//! let arguments = serde_json::value::to_raw_value(&serde_json::json!({"query": "tower"}))?;
+//! let call = binding.prepare("mcp__docs__search")?;
+//! let output = call.execute(CallOptions::new().arguments(arguments).timeout(Duration::from_secs(5))).await?;
+//! println!("{}", output.text());
+//!
+//! runtime.shutdown(McpRuntime::DEFAULT_SHUTDOWN_TIMEOUT).await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # The crates beside it
+//!
+//! Each is useful alone, and knows nothing of this one: [`mcp_keys`] says *who* a server or tool is, `mcp_catalog` *what is offered*,
+//! `mcp_sandbox_meta` *under which authority* a call is made, [`mcp_telemetry`] *what went wrong*.
+//!
+//! # What this crate does not do
+//!
+//! It does not print, does not decide what a model may call, and does not rewrite results: content, structured content,
+//! metadata and numbers reach the host as the server wrote them. It does not export telemetry; it classifies failures.
+
+mod binding;
+mod builder;
+mod call;
+mod chain;
+mod config;
+mod connection;
+mod deadline;
+mod environment;
+mod event;
+mod listing;
+mod process_table;
+mod refresh;
+mod runtime;
+mod slot;
+mod startup;
+mod status;
+mod tool;
+
+pub use binding::{Binding, BoundTool};
+pub use builder::{BuildError, ListingShare, McpRuntimeBuilder};
+pub use call::{
+    CallError, CallErrorKind, CallId, CallOptions, PrepareError, PrepareErrorKind, PreparedCall,
+    ToolOutput,
+};
+pub use chain::ErrorChain;
+pub use config::{
+    ConfigError, ConfigErrorKind, Era, HttpTransport, McpServers, Secret, ServerConfig,
+    StdioTransport, ToolFilter, Transport,
+};
+pub use connection::{
+    Disconnect, Exit, HttpSetupError, Malformed, Refused, RequestError, RequestErrorKind, RpcError,
+    SpawnError, UnsupportedVersion,
+};
+pub use deadline::Elapsed;
+pub use environment::Environment;
+pub use event::{EventStream, RuntimeEvent};
+pub use refresh::RefreshError;
+pub use runtime::{McpRuntime, ShutdownReport};
+pub use startup::{Phase, StartupError, StartupErrorKind};
+pub use status::{ServerState, ServerStatus};
+pub use tool::Tool;
+
+/// Identity and names, as they appear in this crate's interface.
+pub use mcp_keys::{
+    EnvironmentId, HiddenReason, McpServerKey, ModelName, MultiEnvironment, NameProfile,
+    ServerName, ServerScope, ToolKey, ToolName,
+};
+/// Codes of failures, as they appear in this crate's interface.
+pub use mcp_telemetry::{ErrorCode, FailureOutcome, ToolErrorCode};

@@ -1,0 +1,288 @@
+//! The runtimes of a session, and what is asked of one.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use mcp_runtime::{CallId, CallOptions, ListingShare, McpRuntime, PreparedCall};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::MAIN;
+use super::answer::{Failure, ServerAnswer, Success, ToolAnswer};
+use super::lines::Output;
+use super::operation::{Call, Request, Target};
+use super::start::{Begun, Rejected, Start};
+
+/// The runtimes by name. They share listings.
+#[derive(Debug)]
+pub(super) struct Hosts {
+    hosts: Mutex<HashMap<String, Arc<Host>>>,
+    share: ListingShare,
+    main_is_over: CancellationToken,
+}
+
+/// One runtime.
+#[derive(Debug)]
+pub(super) struct Host {
+    runtime: McpRuntime,
+    rejected: Vec<Rejected>,
+    calls: Calls,
+}
+
+/// Which request each call belongs to, for its progress.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Calls(Arc<Mutex<HashMap<CallId, String>>>);
+
+/// A runtime whose `start` has not been answered. Dropping it drops the runtime.
+#[derive(Debug)]
+pub(super) struct Starting {
+    host: Option<Arc<Host>>,
+    name: String,
+    hosts: Arc<Hosts>,
+}
+
+impl Hosts {
+    pub(super) fn new(share: ListingShare) -> Self {
+        Self {
+            hosts: Mutex::default(),
+            share,
+            main_is_over: CancellationToken::new(),
+        }
+    }
+
+    /// Starts a runtime under a name that is free.
+    pub(super) fn start(
+        self: &Arc<Self>,
+        start: Box<Start>,
+        output: &Output,
+    ) -> Result<(String, Starting), Failure> {
+        let name = start.runtime().to_owned();
+        let mut hosts = self.hosts();
+        if hosts.contains_key(&name) {
+            return Err(Failure::invalid(format!(
+                "runtime `{name}` is started already"
+            )));
+        }
+        let Begun {
+            runtime,
+            events,
+            rejected,
+        } = start.begin(&self.share)?;
+        let calls = Calls::default();
+        super::events::forward(events, name.clone(), calls.clone(), output.clone());
+        let host = Arc::new(Host {
+            runtime,
+            rejected,
+            calls,
+        });
+        hosts.insert(name.clone(), host.clone());
+        Ok((
+            name.clone(),
+            Starting {
+                host: Some(host),
+                name,
+                hosts: self.clone(),
+            },
+        ))
+    }
+
+    /// Waits until every startup has settled. A `start` that is cancelled before drops its runtime.
+    pub(super) async fn settle(&self, _name: &str, mut starting: Starting) -> Success {
+        let Some(host) = starting.host.clone() else {
+            return Success::Servers {
+                servers: Vec::new(),
+            };
+        };
+        host.runtime.settled().await;
+        starting.host = None;
+        host.status()
+    }
+
+    /// The runtime of a name.
+    pub(super) fn get(&self, name: &str) -> Result<Arc<Host>, Failure> {
+        let host = self.hosts().get(name).cloned();
+        host.ok_or_else(|| {
+            Failure::invalid(format!(
+                "runtime `{name}` is not started; send `start` first"
+            ))
+        })
+    }
+
+    /// Shuts one runtime down; its name is free afterwards.
+    pub(super) async fn shut_down(&self, name: &str, host: &Arc<Host>) -> Success {
+        let report = host
+            .runtime
+            .shutdown(McpRuntime::DEFAULT_SHUTDOWN_TIMEOUT)
+            .await;
+        self.forget(name, host);
+        if name == MAIN {
+            self.main_is_over.cancel();
+        }
+        Success::Shutdown {
+            killed: report.killed().to_vec(),
+        }
+    }
+
+    /// Resolves when the main runtime was shut down.
+    pub(super) async fn main_is_over(&self) {
+        self.main_is_over.cancelled().await;
+    }
+
+    /// Shuts every runtime down, at the same time.
+    pub(super) async fn shut_down_all(&self) {
+        let hosts: Vec<_> = self.hosts().drain().map(|(_, host)| host).collect();
+        let mut ending = tokio::task::JoinSet::new();
+        for host in hosts {
+            ending.spawn(async move {
+                host.runtime
+                    .shutdown(McpRuntime::DEFAULT_SHUTDOWN_TIMEOUT)
+                    .await
+            });
+        }
+        while ending.join_next().await.is_some() {}
+    }
+
+    fn forget(&self, name: &str, host: &Arc<Host>) {
+        let mut hosts = self.hosts();
+        if hosts
+            .get(name)
+            .is_some_and(|current| Arc::ptr_eq(current, host))
+        {
+            hosts.remove(name);
+        }
+    }
+
+    fn hosts(&self) -> MutexGuard<'_, HashMap<String, Arc<Host>>> {
+        // Every map operation is complete or has not begun.
+        self.hosts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Starting {
+    fn drop(&mut self) {
+        if let Some(host) = &self.host {
+            self.hosts.forget(&self.name, host);
+        }
+    }
+}
+
+impl Host {
+    /// Answers one request; `id` is its own.
+    pub(super) async fn answer(&self, request: Request, id: &str) -> Result<Success, Failure> {
+        match request {
+            Request::Status => Ok(self.status()),
+            Request::Tools => Ok(self.tools()),
+            Request::Call(call) => self.call(*call, id).await,
+            Request::Refresh(target) => self.refresh(target).await,
+            Request::Shutdown => Err(Failure::invalid("`shutdown` is answered elsewhere")),
+        }
+    }
+
+    fn status(&self) -> Success {
+        let servers = self.runtime.status();
+        let servers = servers
+            .iter()
+            .map(ServerAnswer::of)
+            .chain(self.rejected.iter().map(ServerAnswer::rejected));
+        Success::Servers {
+            servers: servers.collect(),
+        }
+    }
+
+    fn tools(&self) -> Success {
+        let binding = self.runtime.capture();
+        Success::Tools {
+            tools: binding.tools().map(|tool| ToolAnswer::of(&tool)).collect(),
+        }
+    }
+
+    async fn call(&self, call: Call, id: &str) -> Result<Success, Failure> {
+        let begun = Instant::now();
+        let prepared = self.prepare(&call)?;
+        let mut options = CallOptions::new();
+        if let Some(arguments) = call.arguments {
+            options = options.arguments(arguments);
+        }
+        if let Some(meta) = call.meta {
+            options = options.meta(meta);
+        }
+        if let Some(timeout) = call.timeout_ms {
+            let timeout = Duration::try_from_secs_f64(timeout / 1_000.0);
+            let timeout = timeout
+                .map_err(|_range| Failure::invalid("`timeout_ms` must be a positive number"))?;
+            options = options.timeout(timeout);
+        }
+        let _attributed = self.calls.attribute(prepared.id(), id);
+        let output = prepared
+            .execute(options)
+            .await
+            .map_err(|error| Failure::of_call(&error))?;
+        Ok(Success::called(output, begun.elapsed()))
+    }
+
+    fn prepare(&self, call: &Call) -> Result<PreparedCall, Failure> {
+        let binding = self.runtime.capture();
+        let prepared = match (&call.name, &call.server, &call.tool) {
+            (Some(name), None, None) => binding.prepare(name),
+            (None, Some(server), Some(tool)) => {
+                binding.prepare_tool(server, call.environment_id.as_deref(), tool)
+            }
+            _ => {
+                return Err(Failure::invalid(
+                    "`call` takes either `name`, or `server` and `tool`",
+                ));
+            }
+        };
+        prepared.map_err(|error| Failure::of_prepare(&error))
+    }
+
+    async fn refresh(&self, target: Target) -> Result<Success, Failure> {
+        let Some(server) = &target.server else {
+            let (tools, errors) = self.runtime.refresh_all().await;
+            return match errors.first() {
+                None => Ok(Success::Refreshed { tools }),
+                Some(error) => Err(Failure::of_refresh(error)),
+            };
+        };
+        let tools = self
+            .runtime
+            .refresh(server, target.environment_id.as_deref())
+            .await;
+        tools
+            .map(|tools| Success::Refreshed { tools })
+            .map_err(|error| Failure::of_refresh(&error))
+    }
+}
+
+/// Forgets whose call it was, when dropped.
+struct Attributed {
+    calls: Calls,
+    call: CallId,
+}
+
+impl Calls {
+    fn attribute(&self, call: CallId, request: &str) -> Attributed {
+        self.calls().insert(call, request.to_owned());
+        Attributed {
+            calls: self.clone(),
+            call,
+        }
+    }
+
+    /// The request of a call, as the JSON text of its id.
+    pub(super) fn request(&self, call: CallId) -> Option<String> {
+        self.calls().get(&call).cloned()
+    }
+
+    fn calls(&self) -> MutexGuard<'_, HashMap<CallId, String>> {
+        // Every map operation is complete or has not begun.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Attributed {
+    fn drop(&mut self) {
+        self.calls.calls().remove(&self.call);
+    }
+}

@@ -1,0 +1,128 @@
+//! Lines in, lines out. Both streams have a thread of their own, so that a reader or writer that is stuck holds no
+//! executor and no exit.
+
+use std::io::{BufRead, Write};
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use tokio::sync::{mpsc, oneshot};
+
+use super::answer::{Failure, Success};
+
+/// Lines read ahead, and lines waiting to be written.
+const AHEAD: usize = 256;
+
+/// Where answers and events go. When the last clone is gone, the writer ends.
+#[derive(Debug, Clone)]
+pub(super) struct Output {
+    lines: mpsc::Sender<Vec<u8>>,
+}
+
+/// The end of the writer.
+#[derive(Debug)]
+pub(super) struct Written(oneshot::Receiver<()>);
+
+impl Written {
+    /// Waits until everything was written, or nobody reads any more.
+    pub(super) async fn finished(self) {
+        // A writer that is gone has written what it could.
+        let _ = self.0.await;
+    }
+}
+
+/// The lines of stdin; the channel closes at its end.
+pub(super) fn input() -> mpsc::Receiver<String> {
+    let (sender, lines) = mpsc::channel(AHEAD);
+    std::thread::spawn(move || {
+        let mut stdin = std::io::stdin().lock();
+        let mut line = Vec::new();
+        // A stream that fails has ended.
+        while matches!(stdin.read_until(b'\n', &mut line), Ok(1..)) {
+            let text = String::from_utf8_lossy(&line).into_owned();
+            line.clear();
+            if sender.blocking_send(text).is_err() {
+                break;
+            }
+        }
+    });
+    lines
+}
+
+/// The writer of stdout.
+pub(super) fn output() -> (Output, Written) {
+    let (sender, mut lines) = mpsc::channel::<Vec<u8>>(AHEAD);
+    let (done, written) = oneshot::channel();
+    std::thread::spawn(move || {
+        let mut stdout = std::io::stdout().lock();
+        while let Some(line) = lines.blocking_recv() {
+            // Without a reader there is nothing left to say.
+            if stdout
+                .write_all(&line)
+                .and_then(|()| stdout.flush())
+                .is_err()
+            {
+                break;
+            }
+        }
+        // Nobody may be waiting for the end.
+        let _ = done.send(());
+    });
+    (Output { lines: sender }, Written(written))
+}
+
+impl Output {
+    /// Writes the answer to a request.
+    pub(super) async fn answer(&self, id: Option<&RawValue>, result: &Result<Success, Failure>) {
+        #[derive(Serialize)]
+        struct Answered<'a> {
+            id: Option<&'a RawValue>,
+            ok: bool,
+            #[serde(flatten)]
+            success: &'a Success,
+        }
+        #[derive(Serialize)]
+        struct Failed<'a> {
+            id: Option<&'a RawValue>,
+            ok: bool,
+            error: &'a Failure,
+        }
+        match result {
+            Ok(success) => {
+                self.line(&Answered {
+                    id,
+                    ok: true,
+                    success,
+                })
+                .await
+            }
+            Err(error) => {
+                self.line(&Failed {
+                    id,
+                    ok: false,
+                    error,
+                })
+                .await
+            }
+        }
+    }
+
+    /// Writes one message.
+    pub(super) async fn line(&self, message: &impl Serialize) {
+        let mut line = match serde_json::to_vec(message) {
+            Ok(line) => line,
+            Err(error) => {
+                tracing::error!(%error, "a message that cannot be written");
+                return;
+            }
+        };
+        // Raw JSON may span lines; a line end in it can only be white space.
+        for byte in &mut line {
+            if matches!(byte, b'\n' | b'\r') {
+                *byte = b' ';
+            }
+        }
+        line.push(b'\n');
+        // Without a writer there is nobody to tell.
+        let _ = self.lines.send(line).await;
+    }
+}

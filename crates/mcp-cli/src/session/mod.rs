@@ -1,0 +1,163 @@
+//! `mcp-runtime session`: the runtime over JSON lines, for programs that are not written in Rust.
+//!
+//! Each line on stdin is a request, each line on stdout a response or an event. Requests run concurrently; what
+//! changes which runtimes and requests there are happens in the order of the lines.
+
+mod answer;
+mod events;
+mod host;
+mod lines;
+mod operation;
+mod pending;
+mod start;
+
+use std::sync::Arc;
+
+use mcp_runtime::ListingShare;
+use serde_json::value::RawValue;
+use tokio::task::JoinSet;
+
+use crate::exit::ExitStatus;
+use crate::interrupt::Interrupts;
+use answer::{Failure, Success};
+use host::Hosts;
+use lines::Output;
+use operation::Operation;
+use pending::Pending;
+
+/// The runtime that is meant when none is named; its end is the end of the session.
+const MAIN: &str = "main";
+
+/// What all requests of a session share.
+#[derive(Debug, Clone)]
+struct Session {
+    hosts: Arc<Hosts>,
+    pending: Arc<Pending>,
+    output: Output,
+}
+
+/// Runs a session until its input ends, it is interrupted, or its main runtime is shut down.
+pub(crate) async fn run() -> ExitStatus {
+    let mut interrupts = match Interrupts::listen() {
+        Ok(interrupts) => interrupts,
+        Err(error) => {
+            eprintln!("mcp-runtime: signals cannot be received: {error}");
+            return ExitStatus::Server;
+        }
+    };
+    let (output, written) = lines::output();
+    let session = Session {
+        hosts: Arc::new(Hosts::new(ListingShare::default())),
+        pending: Arc::default(),
+        output,
+    };
+    session.serve(&mut interrupts).await;
+    session.hosts.shut_down_all().await;
+    // The writer ends when the last sender is gone, after everything was written.
+    drop(session);
+    written.finished().await;
+    ExitStatus::Ok
+}
+
+impl Session {
+    async fn serve(&self, interrupts: &mut Interrupts) {
+        let mut input = lines::input();
+        let mut tasks = JoinSet::new();
+        loop {
+            let line = tokio::select! {
+                line = input.recv() => line,
+                () = self.hosts.main_is_over() => None,
+                _ = interrupts.next() => None,
+                Some(_) = tasks.join_next(), if !tasks.is_empty() => continue,
+            };
+            let Some(line) = line else { break };
+            self.accept(&line, &mut tasks).await;
+        }
+        self.pending.cancel_all();
+        // Whoever was cancelled still answers.
+        while tasks.join_next().await.is_some() {}
+    }
+
+    /// Takes one request in; what takes time goes on in a task of its own.
+    async fn accept(&self, line: &str, tasks: &mut JoinSet<()>) {
+        if line.trim().is_empty() {
+            return;
+        }
+        let (id, operation) = operation::read(line);
+        let operation = match operation {
+            Ok(operation) => operation,
+            Err(failure) => return self.output.answer(id.as_deref(), &Err(failure)).await,
+        };
+        let key = id
+            .as_deref()
+            .map_or_else(|| "null".to_owned(), |id| id.get().to_owned());
+        let Some(place) = self.pending.begin(&key) else {
+            let failure =
+                Failure::invalid("a request with this id is still pending; use another id");
+            return self.output.answer(id.as_deref(), &Err(failure)).await;
+        };
+        let begun = self.begin(operation);
+        let session = self.clone();
+        tasks.spawn(async move {
+            let result = match begun {
+                Ok(work) => place.run(work.finish(&session, &key)).await,
+                Err(failure) => Err(failure),
+            };
+            drop(place);
+            session.output.answer(id.as_deref(), &result).await;
+        });
+    }
+
+    /// The part of an operation that must happen in the order of the lines.
+    fn begin(&self, operation: Operation) -> Result<Work, Failure> {
+        match operation {
+            Operation::Start(start) => {
+                let (name, starting) = self.hosts.start(start, &self.output)?;
+                Ok(Work::Start { name, starting })
+            }
+            Operation::Cancel { target } => Ok(Work::Cancelled(self.pending.cancel(target.get()))),
+            Operation::On { runtime, request } => {
+                let host = self.hosts.get(&runtime)?;
+                Ok(Work::On {
+                    host,
+                    runtime,
+                    request,
+                })
+            }
+        }
+    }
+}
+
+/// The part of an operation that takes time.
+enum Work {
+    Start {
+        name: String,
+        starting: host::Starting,
+    },
+    Cancelled(bool),
+    On {
+        host: Arc<host::Host>,
+        runtime: String,
+        request: operation::Request,
+    },
+}
+
+impl Work {
+    async fn finish(self, session: &Session, id: &str) -> Result<Success, Failure> {
+        match self {
+            Self::Start { name, starting } => Ok(session.hosts.settle(&name, starting).await),
+            Self::Cancelled(cancelled) => Ok(Success::Cancel { cancelled }),
+            Self::On {
+                host,
+                runtime,
+                request,
+            } => match request {
+                operation::Request::Shutdown => Ok(session.hosts.shut_down(&runtime, &host).await),
+                request => host.answer(request, id).await,
+            },
+        }
+    }
+}
+
+/// An id as it came; any JSON value.
+type Id = Box<RawValue>;

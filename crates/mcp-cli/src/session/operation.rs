@@ -1,0 +1,201 @@
+//! The requests of a session, as they are read.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::answer::Failure;
+use super::start::Start;
+use super::{Id, MAIN};
+
+/// What a request asks for.
+#[derive(Debug)]
+pub(super) enum Operation {
+    Start(Box<Start>),
+    Cancel { target: Box<RawValue> },
+    On { runtime: String, request: Request },
+}
+
+/// What is asked of a runtime that was started.
+#[derive(Debug)]
+pub(super) enum Request {
+    Status,
+    Tools,
+    Call(Box<Call>),
+    Refresh(Target),
+    Shutdown,
+}
+
+/// `call`: a tool by its model-visible name, or by server and tool.
+#[derive(Debug, Deserialize)]
+pub(super) struct Call {
+    pub(super) name: Option<String>,
+    pub(super) server: Option<String>,
+    pub(super) environment_id: Option<String>,
+    pub(super) tool: Option<String>,
+    #[serde(default)]
+    pub(super) arguments: Option<Box<RawValue>>,
+    #[serde(default)]
+    pub(super) meta: Option<Box<RawValue>>,
+    pub(super) timeout_ms: Option<f64>,
+}
+
+/// A server, or all of them.
+#[derive(Debug, Deserialize)]
+pub(super) struct Target {
+    pub(super) server: Option<String>,
+    pub(super) environment_id: Option<String>,
+}
+
+/// Operations of the protocol that this version does not have.
+const LATER: &[&str] = &[
+    "set_environment",
+    "capture",
+    "prepare",
+    "execute",
+    "release",
+    "resources",
+    "resource_templates",
+    "read_resource",
+    "prompts",
+    "get_prompt",
+    "telemetry",
+    "elicit_reply",
+    "approval_reply",
+    "hook_reply",
+    "access_reply",
+];
+
+/// Reads a line: the id as far as there is one, and what is asked for or what is wrong.
+pub(super) fn read(line: &str) -> (Option<Id>, Result<Operation, Failure>) {
+    #[derive(Deserialize)]
+    struct Head<'a> {
+        #[serde(borrow, default)]
+        id: Option<&'a RawValue>,
+        #[serde(default)]
+        op: Option<String>,
+        #[serde(default)]
+        runtime: Option<String>,
+    }
+    if !line.trim_start().starts_with('{') {
+        return (
+            None,
+            Err(Failure::invalid("a request is a JSON object on one line")),
+        );
+    }
+    let head: Head<'_> = match serde_json::from_str(line) {
+        Ok(head) => head,
+        Err(error) => {
+            return (
+                id_of(line),
+                Err(Failure::invalid(format!(
+                    "the request cannot be read: {error}"
+                ))),
+            );
+        }
+    };
+    let id = head.id.map(ToOwned::to_owned);
+    let Some(op) = head.op else {
+        return (id, Err(Failure::invalid("the request has no `op`")));
+    };
+    (
+        id,
+        operation(&op, head.runtime.unwrap_or_else(|| MAIN.to_owned()), line),
+    )
+}
+
+/// The id of a request whose other members are of the wrong type.
+fn id_of(line: &str) -> Option<Id> {
+    #[derive(Deserialize)]
+    struct Id {
+        id: Box<RawValue>,
+    }
+    serde_json::from_str::<Id>(line).ok().map(|head| head.id)
+}
+
+fn operation(op: &str, runtime: String, line: &str) -> Result<Operation, Failure> {
+    #[derive(Deserialize)]
+    struct Cancel {
+        target: Box<RawValue>,
+    }
+    let request = match op {
+        "start" => {
+            let start: Start = members(op, line)?;
+            return Ok(Operation::Start(Box::new(start.named(runtime))));
+        }
+        "cancel" => {
+            let Cancel { target } = members(op, line)?;
+            return Ok(Operation::Cancel { target });
+        }
+        "status" => Request::Status,
+        "tools" => Request::Tools,
+        "call" => Request::Call(Box::new(members(op, line)?)),
+        "refresh" => Request::Refresh(members(op, line)?),
+        "shutdown" => Request::Shutdown,
+        op if LATER.contains(&op) => {
+            return Err(Failure::invalid(format!(
+                "`{op}` is not supported by this version"
+            )));
+        }
+        op => {
+            let known = "start, status, tools, call, cancel, refresh, shutdown";
+            return Err(Failure::invalid(format!(
+                "there is no operation `{op}`; use one of {known}"
+            )));
+        }
+    };
+    Ok(Operation::On { runtime, request })
+}
+
+fn members<'a, T: Deserialize<'a>>(op: &str, line: &'a str) -> Result<T, Failure> {
+    serde_json::from_str(line)
+        .map_err(|error| Failure::invalid(format!("`{op}` cannot be read: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(line: &str, id: Option<&str>, wrong: &str) {
+        let (read_id, operation) = read(line);
+        assert_eq!(read_id.as_deref().map(RawValue::get), id, "{line}");
+        let message = operation
+            .err()
+            .map(|failure| failure.message().to_owned())
+            .unwrap_or_default();
+        assert!(
+            message.contains(wrong) && message.is_empty() == wrong.is_empty(),
+            "{line}: {message}"
+        );
+    }
+
+    #[test]
+    fn a_request_that_is_wrong_is_told_what_and_keeps_its_id() {
+        check("[1]", None, "a JSON object");
+        check("hello", None, "a JSON object");
+        check(r#"{"id":1"#, None, "cannot be read");
+        check(r#"{"id":1}"#, Some("1"), "no `op`");
+        check(
+            r#"{"id":{"a":1e2},"op":"fly"}"#,
+            Some(r#"{"a":1e2}"#),
+            "no operation `fly`",
+        );
+        check(r#"{"id":1,"op":7}"#, Some("1"), "cannot be read");
+        check(
+            r#"{"id":"x","op":"capture"}"#,
+            Some("\"x\""),
+            "`capture` is not supported",
+        );
+        check(
+            r#"{"id":1,"op":"call","timeout_ms":"soon"}"#,
+            Some("1"),
+            "`call` cannot be read",
+        );
+        check(
+            r#"{"id":1,"op":"cancel"}"#,
+            Some("1"),
+            "missing field `target`",
+        );
+        check(r#"{"id":1,"op":"status","more":true}"#, Some("1"), "");
+    }
+}

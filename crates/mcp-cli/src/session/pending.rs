@@ -1,0 +1,77 @@
+//! Requests under way, so that they can be cancelled by their ids.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio_util::sync::CancellationToken;
+
+use super::answer::{Failure, Success};
+
+/// The pending requests of a session, by the JSON text of their ids.
+#[derive(Debug, Default)]
+pub(super) struct Pending {
+    requests: Mutex<HashMap<String, CancellationToken>>,
+}
+
+/// One pending request; dropping it frees its id.
+#[derive(Debug)]
+pub(super) struct Place {
+    id: String,
+    cancelled: CancellationToken,
+    pending: Arc<Pending>,
+}
+
+impl Pending {
+    /// Takes an id; `None` while another request has it.
+    pub(super) fn begin(self: &Arc<Self>, id: &str) -> Option<Place> {
+        let mut requests = self.requests();
+        if requests.contains_key(id) {
+            return None;
+        }
+        let cancelled = CancellationToken::new();
+        requests.insert(id.to_owned(), cancelled.clone());
+        Some(Place {
+            id: id.to_owned(),
+            cancelled,
+            pending: self.clone(),
+        })
+    }
+
+    /// Cancels a request; `false` when there is none of that id.
+    pub(super) fn cancel(&self, id: &str) -> bool {
+        self.requests()
+            .get(id)
+            .map(CancellationToken::cancel)
+            .is_some()
+    }
+
+    /// Cancels every request.
+    pub(super) fn cancel_all(&self) {
+        self.requests().values().for_each(CancellationToken::cancel);
+    }
+
+    fn requests(&self) -> MutexGuard<'_, HashMap<String, CancellationToken>> {
+        // Every map operation is complete or has not begun.
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Place {
+    /// Runs the work of the request; cancelling drops it, as a host would.
+    pub(super) async fn run(
+        &self,
+        work: impl Future<Output = Result<Success, Failure>>,
+    ) -> Result<Success, Failure> {
+        tokio::select! {
+            biased;
+            () = self.cancelled.cancelled() => Err(Failure::cancelled()),
+            result = work => result,
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.pending.requests().remove(&self.id);
+    }
+}

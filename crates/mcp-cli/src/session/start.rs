@@ -1,0 +1,176 @@
+//! `start`: from its members to a runtime that is starting.
+
+use mcp_runtime::{
+    BuildError, ConfigError, Environment, EnvironmentId, ErrorChain, EventStream, ListingShare,
+    McpRuntime, McpServers, MultiEnvironment, NameProfile,
+};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::answer::Failure;
+
+/// The members of `start`.
+#[derive(Debug, Deserialize)]
+pub(super) struct Start {
+    #[serde(skip)]
+    runtime: String,
+    servers: Option<Box<RawValue>>,
+    #[serde(default)]
+    environments: Vec<EnvironmentMembers>,
+    #[serde(default)]
+    features: Features,
+    launcher: Option<String>,
+    #[serde(default)]
+    elicitation: bool,
+    #[serde(default)]
+    handlers: Vec<String>,
+    name_limit: Option<u32>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Features {
+    #[serde(default)]
+    multi_environment_mcp: bool,
+}
+
+#[derive(Debug, Deserialize)]
+struct EnvironmentMembers {
+    id: String,
+    cwd: Option<String>,
+    selected: Option<bool>,
+    servers: Option<Box<RawValue>>,
+    executor: Option<Box<RawValue>>,
+    sandbox_state: Option<Box<RawValue>>,
+    permissions: Option<Box<RawValue>>,
+    launcher: Option<Box<RawValue>>,
+    plugin_roots: Option<Vec<String>>,
+}
+
+/// A runtime that was just started, and what was wrong with its configuration.
+pub(super) struct Begun {
+    pub(super) runtime: McpRuntime,
+    pub(super) events: EventStream,
+    pub(super) rejected: Vec<Rejected>,
+}
+
+/// An entry that is no server.
+#[derive(Debug)]
+pub(super) struct Rejected {
+    pub(super) server: String,
+    pub(super) environment: Option<EnvironmentId>,
+    pub(super) message: String,
+}
+
+impl Start {
+    pub(super) fn named(mut self, runtime: String) -> Self {
+        self.runtime = runtime;
+        self
+    }
+
+    pub(super) fn runtime(&self) -> &str {
+        &self.runtime
+    }
+
+    /// Starts the runtime; its servers' fates are not known yet.
+    pub(super) fn begin(self, share: &ListingShare) -> Result<Begun, Failure> {
+        self.refuse_unsupported()?;
+        let mut rejected = Vec::new();
+        let mut builder = McpRuntime::builder()
+            .share_listings(share)
+            .multi_environment(MultiEnvironment::from(self.features.multi_environment_mcp))
+            .name_profile(profile(self.name_limit)?);
+        if let Some(servers) = &self.servers {
+            builder = builder.servers(read(servers, None, &mut rejected)?.into_servers());
+        }
+        for members in self.environments {
+            builder = builder.environment(members.environment(&mut rejected)?);
+        }
+        let (runtime, events) = builder
+            .start()
+            .map_err(|error: BuildError| Failure::invalid(ErrorChain(&error)))?;
+        Ok(Begun {
+            runtime,
+            events,
+            rejected,
+        })
+    }
+
+    /// What restricts or changes how servers run must not be ignored.
+    fn refuse_unsupported(&self) -> Result<(), Failure> {
+        let here = [
+            (self.launcher.is_some(), "launcher"),
+            (self.elicitation, "elicitation"),
+            (!self.handlers.is_empty(), "handlers"),
+        ];
+        let of_environments = self
+            .environments
+            .iter()
+            .flat_map(EnvironmentMembers::unsupported);
+        match here
+            .into_iter()
+            .chain(of_environments)
+            .find(|(given, _)| *given)
+        {
+            Some((_, member)) => Err(Failure::invalid(format!(
+                "`{member}` is not supported by this version"
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+impl EnvironmentMembers {
+    fn unsupported(&self) -> [(bool, &'static str); 5] {
+        [
+            (self.executor.is_some(), "environments.executor"),
+            (self.sandbox_state.is_some(), "environments.sandbox_state"),
+            (self.permissions.is_some(), "environments.permissions"),
+            (self.launcher.is_some(), "environments.launcher"),
+            (
+                self.plugin_roots
+                    .as_ref()
+                    .is_some_and(|roots| !roots.is_empty()),
+                "environments.plugin_roots",
+            ),
+        ]
+    }
+
+    fn environment(self, rejected: &mut Vec<Rejected>) -> Result<Environment, Failure> {
+        let id =
+            EnvironmentId::new(self.id).map_err(|error| Failure::invalid(ErrorChain(&error)))?;
+        let mut environment = Environment::new(id.clone()).selected(self.selected.unwrap_or(true));
+        if let Some(cwd) = self.cwd {
+            environment = environment.cwd(cwd);
+        }
+        if let Some(servers) = &self.servers {
+            environment = environment.servers(read(servers, Some(&id), rejected)?.into_servers());
+        }
+        Ok(environment)
+    }
+}
+
+fn profile(limit: Option<u32>) -> Result<NameProfile, Failure> {
+    match limit {
+        None | Some(64) => Ok(NameProfile::LIMIT_64),
+        Some(128) => Ok(NameProfile::LIMIT_128),
+        Some(other) => Err(Failure::invalid(format!(
+            "`name_limit` must be 64 or 128, not {other}"
+        ))),
+    }
+}
+
+/// Reads entries; those that are wrong are put aside, since they cost nobody else anything.
+fn read(
+    servers: &RawValue,
+    environment: Option<&EnvironmentId>,
+    rejected: &mut Vec<Rejected>,
+) -> Result<McpServers, Failure> {
+    let servers = McpServers::from_entries(servers.get())
+        .map_err(|error: ConfigError| Failure::invalid(ErrorChain(&error)))?;
+    rejected.extend(servers.rejected().iter().map(|error| Rejected {
+        server: error.server().unwrap_or_default().to_owned(),
+        environment: environment.cloned(),
+        message: ErrorChain(error).to_string(),
+    }));
+    Ok(servers)
+}

@@ -1,0 +1,236 @@
+//! What a step may call, captured once and unchanged from then on (B1).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_catalog::CatalogSnapshot;
+use mcp_keys::{
+    EnvironmentId, McpServerKey, ModelName, NameProfile, SelectedEnvironments, ServerName, ToolKey,
+    ToolName, ToolNameIndex, resolve,
+};
+
+use crate::call::{PrepareError, PrepareErrorKind, PreparedCall};
+use crate::connection::Connection;
+use crate::slot::Slot;
+use crate::tool::Tool;
+
+/// An immutable view of every tool that was there when it was captured.
+///
+/// Cloning and capturing copy no tool. A server that changes its tools later changes nothing here: a call of a tool
+/// that is no longer offered as it was is refused instead (B2).
+#[derive(Debug, Clone)]
+pub struct Binding {
+    captured: Arc<Captured>,
+}
+
+#[derive(Debug)]
+struct Captured {
+    index: ToolNameIndex,
+    /// Where each tool of the index is, in its order.
+    places: Vec<(ToolKey, Place)>,
+    servers: Vec<BoundServer>,
+    known: Vec<McpServerKey>,
+    selected: SelectedEnvironments,
+}
+
+#[derive(Debug)]
+struct BoundServer {
+    connection: Arc<Connection>,
+    snapshot: Arc<CatalogSnapshot<Tool>>,
+    budget: Duration,
+}
+
+/// Where a tool is: which server of the binding, which item of its snapshot.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    server: usize,
+    item: usize,
+}
+
+/// One tool of a binding.
+#[derive(Debug, Clone, Copy)]
+pub struct BoundTool<'a> {
+    key: &'a ToolKey,
+    name: &'a ModelName,
+    tool: &'a Tool,
+}
+
+impl<'a> BoundTool<'a> {
+    /// Its exact identity.
+    #[must_use]
+    pub fn key(&self) -> &'a ToolKey {
+        self.key
+    }
+
+    /// The name the model sees (K4).
+    #[must_use]
+    pub fn name(&self) -> &'a ModelName {
+        self.name
+    }
+
+    /// Its definition.
+    #[must_use]
+    pub fn tool(&self) -> &'a Tool {
+        self.tool
+    }
+}
+
+impl Binding {
+    pub(crate) fn capture(
+        slots: &[Arc<Slot>],
+        profile: &NameProfile,
+        selected: &SelectedEnvironments,
+    ) -> Self {
+        let mut servers = Vec::new();
+        let mut located = Vec::new();
+        for slot in slots {
+            let Some(connection) = slot.connection() else {
+                continue;
+            };
+            let snapshot = connection.catalog().snapshot();
+            let server = servers.len();
+            for (item, tool) in snapshot.items().iter().enumerate() {
+                if slot.config.filter().admits(tool.name().as_str()) {
+                    located.push((
+                        ToolKey::new(slot.key.clone(), tool.name().clone()),
+                        Place { server, item },
+                    ));
+                }
+            }
+            servers.push(BoundServer {
+                connection,
+                snapshot,
+                budget: slot.config.tool_budget(),
+            });
+        }
+        located.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        let index = ToolNameIndex::build(profile, located.iter().map(|(key, _)| key.clone()));
+        for collision in index.collisions() {
+            tracing::warn!(
+                name = collision.name().flat(),
+                "tools whose names collide are left out"
+            );
+        }
+        located.retain(|(key, _)| index.name_of(key).is_some());
+        let known = slots.iter().map(|slot| slot.key.clone()).collect();
+        Self {
+            captured: Arc::new(Captured {
+                index,
+                places: located,
+                servers,
+                known,
+                selected: selected.clone(),
+            }),
+        }
+    }
+
+    /// Whether a capture made now would be the same.
+    pub(crate) fn is_current(&self, slots: &[Arc<Slot>]) -> bool {
+        let mut captured = self.captured.servers.iter();
+        let mut connections = slots.iter().filter_map(|slot| slot.connection());
+        loop {
+            match (captured.next(), connections.next()) {
+                (None, None) => return true,
+                (Some(server), Some(connection)) if server.is_current(&connection) => {}
+                _ => return false,
+            }
+        }
+    }
+
+    /// All tools, sorted by key.
+    #[must_use]
+    pub fn tools(&self) -> impl ExactSizeIterator<Item = BoundTool<'_>> {
+        let Captured {
+            index,
+            places,
+            servers,
+            ..
+        } = &*self.captured;
+        index
+            .iter()
+            .zip(places)
+            .map(|((key, name), (_, place))| BoundTool {
+                key,
+                name,
+                tool: &servers[place.server].snapshot.items()[place.item],
+            })
+    }
+
+    /// Prepares a call of a tool by the name the model sees.
+    ///
+    /// # Errors
+    ///
+    /// When no tool of this binding has that name.
+    pub fn prepare(&self, name: &str) -> Result<PreparedCall, PrepareError> {
+        let key = self.captured.index.by_flat(name);
+        key.and_then(|key| self.prepared(key))
+            .ok_or_else(|| PrepareError::new(name, PrepareErrorKind::UnknownName))
+    }
+
+    /// Prepares a call of a server's tool. Which server is meant follows K7.
+    ///
+    /// # Errors
+    ///
+    /// When the names mean no tool of this binding; the error says what to write instead.
+    pub fn prepare_tool(
+        &self,
+        server: &str,
+        environment_id: Option<&str>,
+        tool: &str,
+    ) -> Result<PreparedCall, PrepareError> {
+        let fail = |kind: PrepareErrorKind| PrepareError::new(tool, kind);
+        let server: ServerName = server
+            .parse()
+            .map_err(|error| fail(PrepareErrorKind::Name(error)))?;
+        let environment = environment_id.map(str::parse::<EnvironmentId>).transpose();
+        let environment = environment.map_err(|error| fail(PrepareErrorKind::Name(error)))?;
+        let name: ToolName = tool
+            .parse()
+            .map_err(|error| fail(PrepareErrorKind::Name(error)))?;
+        let Captured {
+            known,
+            selected,
+            servers,
+            ..
+        } = &*self.captured;
+        let server = resolve(known, selected, &server, environment.as_ref())
+            .map_err(|error| fail(PrepareErrorKind::Server(error)))?;
+        let key = ToolKey::new(server.clone(), name);
+        self.prepared(&key).ok_or_else(|| {
+            let connected = servers
+                .iter()
+                .any(|bound| bound.connection.key() == &server);
+            fail(if connected {
+                PrepareErrorKind::UnknownTool { server }
+            } else {
+                PrepareErrorKind::NotConnected { server }
+            })
+        })
+    }
+
+    fn prepared(&self, key: &ToolKey) -> Option<PreparedCall> {
+        let Captured {
+            places, servers, ..
+        } = &*self.captured;
+        let (_, place) = places[places.binary_search_by(|(other, _)| other.cmp(key)).ok()?];
+        let BoundServer {
+            connection,
+            snapshot,
+            budget,
+        } = &servers[place.server];
+        Some(PreparedCall::new(
+            key.clone(),
+            connection.clone(),
+            snapshot.clone(),
+            place.item,
+            *budget,
+        ))
+    }
+}
+
+impl BoundServer {
+    fn is_current(&self, connection: &Arc<Connection>) -> bool {
+        Arc::ptr_eq(&self.connection, connection)
+            && self.snapshot.revision() == connection.catalog().snapshot().revision()
+    }
+}

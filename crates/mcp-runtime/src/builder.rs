@@ -1,0 +1,259 @@
+//! How a runtime comes to be.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use mcp_catalog::SharedListings;
+use mcp_keys::{
+    EnvironmentId, Exposure, InvalidSelection, McpServerKey, MultiEnvironment, NameProfile,
+    SelectedEnvironments,
+};
+use rmcp::model::Implementation;
+
+use crate::config::ServerConfig;
+use crate::connection::Connector;
+use crate::environment::Environment;
+use crate::event::{EventSink, EventStream, RuntimeEvent};
+use crate::runtime::McpRuntime;
+use crate::slot::{Slot, SlotState};
+use crate::startup::Starter;
+use crate::tool::Tool;
+
+/// Collects what a runtime needs to start.
+///
+/// See [`McpRuntime::builder`].
+#[derive(Debug)]
+pub struct McpRuntimeBuilder {
+    servers: Vec<ServerConfig>,
+    environments: Vec<Environment>,
+    multi_environment: MultiEnvironment,
+    profile: NameProfile,
+    listings: SharedListings<Tool>,
+    client: Implementation,
+}
+
+/// Listings that several runtimes of one process share (C0). Cloning is cheap, and every clone is the same.
+#[derive(Debug, Clone, Default)]
+pub struct ListingShare(SharedListings<Tool>);
+
+/// Why a runtime cannot start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The selected environments are none, or one is there twice.
+    #[error("the environments cannot be used")]
+    Selection(#[source] InvalidSelection),
+    /// Two environments have the same id.
+    #[error("environment `{0}` is given twice")]
+    EnvironmentTwice(EnvironmentId),
+    /// Two servers of one owner have the same name.
+    #[error("server `{0}` is given twice; rename one of them")]
+    ServerTwice(McpServerKey),
+}
+
+/// Where a server of the configuration comes from.
+struct Configured {
+    config: ServerConfig,
+    cwd: Option<PathBuf>,
+}
+
+impl McpRuntimeBuilder {
+    pub(crate) fn new() -> Self {
+        Self {
+            servers: Vec::new(),
+            environments: Vec::new(),
+            multi_environment: MultiEnvironment::default(),
+            profile: NameProfile::default(),
+            listings: SharedListings::new(),
+            client: Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
+        }
+    }
+
+    /// Adds a server of the host's own.
+    #[must_use]
+    pub fn server(mut self, server: ServerConfig) -> Self {
+        self.servers.push(server);
+        self
+    }
+
+    /// Adds servers of the host's own.
+    #[must_use]
+    pub fn servers(mut self, servers: impl IntoIterator<Item = ServerConfig>) -> Self {
+        self.servers.extend(servers);
+        self
+    }
+
+    /// Adds an environment; the first selected one is the primary. Without any there is one, called `local`.
+    #[must_use]
+    pub fn environment(mut self, environment: Environment) -> Self {
+        self.environments.push(environment);
+        self
+    }
+
+    /// Exposes the servers of every selected environment under their own keys (K8). Off by default.
+    #[must_use]
+    pub fn multi_environment(mut self, feature: MultiEnvironment) -> Self {
+        self.multi_environment = feature;
+        self
+    }
+
+    /// How tools are named for the model (K5).
+    #[must_use]
+    pub fn name_profile(mut self, profile: NameProfile) -> Self {
+        self.profile = profile;
+        self
+    }
+
+    /// Shares listings with the other runtimes that are given the same handle (C0).
+    #[must_use]
+    pub fn share_listings(mut self, share: &ListingShare) -> Self {
+        self.listings = share.0.clone();
+        self
+    }
+
+    /// What servers are told of the client. The default names this crate.
+    #[must_use]
+    pub fn client(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
+        self.client = Implementation::new(name, version);
+        self
+    }
+
+    /// Begins to start every server, and returns at once: the servers' fates are events, and
+    /// [`McpRuntime::settled`] waits for them all.
+    ///
+    /// Dropping the event stream is how a host says that it does not want to know.
+    ///
+    /// # Errors
+    ///
+    /// See [`BuildError`]. A server that does not start is no error here.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime with its clock and I/O enabled.
+    pub fn start(mut self) -> Result<(McpRuntime, EventStream), BuildError> {
+        if self.environments.is_empty() {
+            let local = EnvironmentId::new("local").expect("a valid id");
+            self.environments.push(Environment::new(local));
+        }
+        let selected = self.selected()?;
+        let configured = self.configured(&selected)?;
+        let events = EventSink::default();
+        let stream = events.stream();
+        let slots = self.slots(configured, &selected, &events);
+        let starter = Starter {
+            connector: Connector {
+                client: self.client,
+                events,
+            },
+            listings: self.listings,
+            processes: Arc::default(),
+            stop: tokio_util::sync::CancellationToken::new(),
+        };
+        Ok((
+            McpRuntime::run(slots, starter, self.profile, selected),
+            stream,
+        ))
+    }
+
+    fn selected(&self) -> Result<SelectedEnvironments, BuildError> {
+        let selected = self
+            .environments
+            .iter()
+            .filter(|environment| environment.is_selected());
+        let selected =
+            SelectedEnvironments::new(selected.map(|environment| environment.id().clone()));
+        selected.map_err(|error| match error {
+            InvalidSelection::Repeated(environment) => BuildError::EnvironmentTwice(environment),
+            error => BuildError::Selection(error),
+        })
+    }
+
+    /// Every configured server under its own key.
+    fn configured(
+        &mut self,
+        selected: &SelectedEnvironments,
+    ) -> Result<BTreeMap<McpServerKey, Configured>, BuildError> {
+        let mut configured = BTreeMap::new();
+        let mut add =
+            |key: McpServerKey, server: Configured| match configured.insert(key.clone(), server) {
+                None => Ok(()),
+                Some(_) => Err(BuildError::ServerTwice(key)),
+            };
+        let primary = self
+            .environments
+            .iter()
+            .find(|environment| environment.id() == selected.primary());
+        let primary_cwd = primary
+            .and_then(Environment::working_directory)
+            .map(PathBuf::from);
+        for config in std::mem::take(&mut self.servers) {
+            add(
+                McpServerKey::host(config.name().clone()),
+                Configured {
+                    config,
+                    cwd: primary_cwd.clone(),
+                },
+            )?;
+        }
+        let mut seen = Vec::new();
+        for environment in &mut self.environments {
+            let id = environment.id().clone();
+            if seen.contains(&id) {
+                return Err(BuildError::EnvironmentTwice(id));
+            }
+            let cwd = environment.working_directory().map(PathBuf::from);
+            for config in environment.take_servers() {
+                let key = McpServerKey::in_environment(id.clone(), config.name().clone());
+                add(
+                    key,
+                    Configured {
+                        config,
+                        cwd: cwd.clone(),
+                    },
+                )?;
+            }
+            seen.push(id);
+        }
+        Ok(configured)
+    }
+
+    /// A slot for every server, sorted by the key it is exposed under; the hidden ones last, and told (K8).
+    fn slots(
+        &self,
+        mut configured: BTreeMap<McpServerKey, Configured>,
+        selected: &SelectedEnvironments,
+        events: &EventSink,
+    ) -> Vec<Arc<Slot>> {
+        let exposure = Exposure::new(self.multi_environment, configured.keys().cloned(), selected);
+        let mut slots = Vec::new();
+        for (exposed, origin) in exposure.exposed() {
+            let Some(Configured { config, cwd }) = configured.remove(origin) else {
+                continue;
+            };
+            let state = if config.is_enabled() {
+                SlotState::Starting
+            } else {
+                SlotState::Disabled
+            };
+            slots.push(Arc::new(Slot::new(exposed.clone(), config, cwd, state)));
+        }
+        for hidden in exposure.hidden() {
+            let Some(Configured { config, cwd }) = configured.remove(hidden.key()) else {
+                continue;
+            };
+            let (server, reason) = (hidden.key().clone(), hidden.reason());
+            events.state(RuntimeEvent::Hidden {
+                server: server.clone(),
+                reason: reason.to_string(),
+            });
+            slots.push(Arc::new(Slot::new(
+                server,
+                config,
+                cwd,
+                SlotState::Hidden { reason },
+            )));
+        }
+        slots
+    }
+}

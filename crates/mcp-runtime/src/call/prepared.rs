@@ -1,0 +1,185 @@
+//! A call that is bound to what was captured.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_catalog::CatalogSnapshot;
+use mcp_keys::ToolKey;
+use mcp_sandbox_meta::RawMeta;
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::{CallError, CallErrorKind, CallId, ToolOutput};
+use crate::connection::Connection;
+use crate::deadline::Deadline;
+use crate::tool::Tool;
+
+const METHOD: &str = "tools/call";
+
+/// One call of one tool on one connection, decided when it was prepared (B2).
+///
+/// It runs on what it captured, or fails: never on another server, never on a definition nobody has seen. It runs once;
+/// calling again means preparing again.
+#[derive(Debug)]
+pub struct PreparedCall {
+    id: CallId,
+    key: ToolKey,
+    connection: Arc<Connection>,
+    snapshot: Arc<CatalogSnapshot<Tool>>,
+    item: usize,
+    budget: Duration,
+}
+
+/// What goes with a call.
+///
+/// ```
+/// use std::time::Duration;
+/// use mcp_runtime::CallOptions;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let arguments = serde_json::value::to_raw_value(&serde_json::json!({"query": "tower"}))?;
+/// let options = CallOptions::new().arguments(arguments).timeout(Duration::from_secs(5));
+/// # let _ = options;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct CallOptions {
+    arguments: Option<Box<RawValue>>,
+    meta: Option<Box<RawValue>>,
+    timeout: Option<Duration>,
+}
+
+impl CallOptions {
+    /// No arguments, no metadata, the server's own budget.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The arguments, a JSON object, written to the server as they are (W1).
+    #[must_use]
+    pub fn arguments(mut self, arguments: Box<RawValue>) -> Self {
+        self.arguments = Some(arguments);
+        self
+    }
+
+    /// Members for the request's `_meta`, a JSON object. Reserved members are left out (S6).
+    #[must_use]
+    pub fn meta(mut self, meta: Box<RawValue>) -> Self {
+        self.meta = Some(meta);
+        self
+    }
+
+    /// A smaller budget than the server's `tool_timeout`; a larger one changes nothing (B3).
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+}
+
+#[derive(Serialize)]
+struct CallParams<'a> {
+    name: &'a str,
+    arguments: &'a RawValue,
+    #[serde(rename = "_meta", skip_serializing_if = "RawMeta::is_empty")]
+    meta: RawMeta,
+}
+
+impl PreparedCall {
+    pub(crate) fn new(
+        key: ToolKey,
+        connection: Arc<Connection>,
+        snapshot: Arc<CatalogSnapshot<Tool>>,
+        item: usize,
+        budget: Duration,
+    ) -> Self {
+        Self {
+            id: CallId::next(),
+            key,
+            connection,
+            snapshot,
+            item,
+            budget,
+        }
+    }
+
+    /// The name of this call, as progress events carry it.
+    #[must_use]
+    pub fn id(&self) -> CallId {
+        self.id
+    }
+
+    /// The tool to be called.
+    #[must_use]
+    pub fn key(&self) -> &ToolKey {
+        &self.key
+    }
+
+    /// The definition the call was prepared with.
+    #[must_use]
+    pub fn tool(&self) -> &Tool {
+        &self.snapshot.items()[self.item]
+    }
+
+    /// Calls the tool. Dropping the future tells the server that nobody waits any more (B4).
+    ///
+    /// # Errors
+    ///
+    /// See [`CallErrorKind`]. A tool that says it failed is no error: see [`ToolOutput::is_error`].
+    pub async fn execute(self, options: CallOptions) -> Result<ToolOutput, CallError> {
+        match self.run(options).await {
+            Ok(output) => Ok(output),
+            Err(kind) => Err(CallError::new(self.key, kind)),
+        }
+    }
+
+    async fn run(&self, options: CallOptions) -> Result<ToolOutput, CallErrorKind> {
+        let CallOptions {
+            arguments,
+            meta,
+            timeout,
+        } = options;
+        let deadline =
+            Deadline::after(timeout.map_or(self.budget, |timeout| timeout.min(self.budget)));
+        let empty = RawValue::from_string("{}".to_owned()).expect("an empty object is JSON");
+        let arguments = arguments.as_deref().unwrap_or(&empty);
+        if !arguments.get().starts_with('{') {
+            return Err(CallErrorKind::Arguments);
+        }
+        let meta = meta
+            .as_deref()
+            .map_or_else(|| Ok(RawMeta::new()), RawMeta::without_reserved)?;
+        if !self.is_current() {
+            return Err(CallErrorKind::CatalogChanged);
+        }
+        let name = self.key.tool().as_str();
+        let params = |token: Option<u64>| {
+            let mut meta = meta;
+            if let Some(token) = token.and_then(|token| to_raw_value(&token).ok()) {
+                meta.push("progressToken", &token);
+            }
+            CallParams {
+                name,
+                arguments,
+                meta,
+            }
+        };
+        let raw = self
+            .connection
+            .request(METHOD, params, Some(self.id), &deadline)
+            .await?;
+        ToolOutput::new(raw).ok_or(CallErrorKind::Result)
+    }
+
+    /// Whether the server still offers the tool as it was captured (B2).
+    fn is_current(&self) -> bool {
+        let current = self.connection.catalog().snapshot();
+        if current.revision() == self.snapshot.revision() {
+            return true;
+        }
+        let tool = self.tool();
+        current.items().iter().any(|offered| offered.is_same(tool))
+    }
+}

@@ -1,0 +1,136 @@
+//! Configurations as people write them, right and wrong.
+
+use std::error::Error;
+
+use super::*;
+
+/// The servers' names, or the message of what is wrong with the whole or with one entry.
+fn read(text: &str) -> String {
+    let read = match McpServers::from_json(text) {
+        Ok(read) => read,
+        Err(error) => return chain(&error),
+    };
+    let names = read
+        .servers()
+        .iter()
+        .map(|server| server.name().to_string());
+    names
+        .chain(read.rejected().iter().map(|error| chain(error)))
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text = format!("{text}: {error}");
+        source = error.source();
+    }
+    text
+}
+
+#[track_caller]
+fn check(entries: &str, expected: &str) {
+    let shown = read(&format!("{{\"mcpServers\": {entries}}}"));
+    assert!(
+        shown.contains(expected),
+        "{entries}\n gives {shown}\n  wanted {expected}"
+    );
+}
+
+/// U1
+#[test]
+fn entries_of_the_usual_hosts_are_understood() {
+    check(
+        r#"{"docs": {"command": "x", "args": ["a"], "env": {"A": "b"}, "cwd": "/"}}"#,
+        "docs",
+    );
+    check(
+        r#"{"docs": {"type": "http", "url": "https://example.com/mcp", "headers": {"X-Key": "v"}}}"#,
+        "docs",
+    );
+    check(
+        r#"{"my docs/v2": {"command": "x", "startup_timeout_sec": 0.5, "tool_timeout_sec": 120}}"#,
+        "my docs/v2",
+    );
+    assert_eq!(
+        read(r#"{"servers": {"docs": {"command": "x"}}, "inputs": []}"#),
+        "docs"
+    );
+    assert_eq!(read("\u{feff}{\"mcpServers\": {}}"), "");
+}
+
+/// U1: one wrong entry costs nobody else anything.
+#[test]
+fn a_wrong_entry_is_named_and_the_others_stay() {
+    check(
+        r#"{"bad": {"command": 7}, "good": {"command": "x"}}"#,
+        "good; server `bad` is not configured correctly: invalid JSON",
+    );
+    check(
+        r#"{"x": {}}"#,
+        "expected either `command` (a local server) or `url` (a remote one)",
+    );
+    check(
+        r#"{"x": {"command": "a", "url": "http://b"}}"#,
+        "expected either `command`",
+    );
+    check(
+        r#"{"x": {"command": "a", "headers": {"A": "b"}}}"#,
+        "`headers` does not go with `command`",
+    );
+    check(
+        r#"{"x": {"url": "http://b", "cwd": "/"}}"#,
+        "`cwd` does not go with `url`",
+    );
+    check(r#"{"x": {"url": "example.com/mcp"}}"#, "`url` is not a URL");
+    check(
+        r#"{"x": {"url": "ftp://example.com"}}"#,
+        "must begin with `http://` or `https://`, not `ftp:`",
+    );
+    check(
+        r#"{"x": {"url": "http://b", "headers": {"a b": "c"}}}"#,
+        "header `a b` cannot be sent",
+    );
+    check(
+        r#"{"x": {"command": "a", "startup_timeout_sec": 0}}"#,
+        "`startup_timeout_sec` must be a positive number of seconds",
+    );
+    check(
+        r#"{"x": {"command": "a", "tool_timeout_sec": -1}}"#,
+        "`tool_timeout_sec` must be a positive number of seconds",
+    );
+    check(r#"{" x": {"command": "a"}}"#, "the name is not valid");
+    check(
+        r#"{"x": {"command": "a", "approval": "deny"}}"#,
+        "`approval` is not supported yet",
+    );
+    check(
+        r#"{"x": {"command": "a", "era": "modern"}}"#,
+        "`era` is not supported yet",
+    );
+    check(
+        r#"{"x": {"command": "a", "era": "future"}}"#,
+        "unknown variant `future`",
+    );
+}
+
+/// U1
+#[test]
+fn a_file_that_is_no_configuration_says_what_was_expected() {
+    assert!(read("").contains("invalid JSON"), "{}", read(""));
+    assert!(read("[]").contains("expected an object with the member `mcpServers`"));
+    assert!(
+        read(r#"{"mcp_servers": {}}"#).contains("expected an object with the member `mcpServers`")
+    );
+}
+
+#[test]
+fn members_nobody_knows_are_told() {
+    let read = McpServers::from_json(
+        r#"{"mcpServers": {"docs": {"command": "x", "comand": "y", "alwaysAllow": []}}}"#,
+    )
+    .unwrap();
+    assert_eq!(read.unknown_members(), ["docs.alwaysAllow", "docs.comand"]);
+}

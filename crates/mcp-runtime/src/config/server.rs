@@ -1,0 +1,334 @@
+//! One server's configuration.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use http::{HeaderName, HeaderValue};
+use mcp_keys::ServerName;
+use url::Url;
+
+use super::Secret;
+
+/// How to reach one server, and how long to wait for it.
+///
+/// ```
+/// use std::time::Duration;
+/// use mcp_runtime::{ServerConfig, StdioTransport};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let docs = ServerConfig::stdio("docs".parse()?, StdioTransport::new("docs-server").args(["--stdio"]))
+///     .startup_timeout(Duration::from_secs(5));
+/// # assert_eq!(docs.name().as_str(), "docs");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct ServerConfig {
+    name: ServerName,
+    transport: Transport,
+    startup_timeout: Duration,
+    tool_timeout: Duration,
+    enabled: bool,
+    required: bool,
+    share_listing: bool,
+    era: Era,
+    filter: ToolFilter,
+}
+
+/// The way to a server.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Transport {
+    /// A child process.
+    Stdio(StdioTransport),
+    /// A streamable HTTP endpoint.
+    Http(HttpTransport),
+}
+
+/// A child process that speaks on its standard streams.
+#[derive(Debug, Clone)]
+pub struct StdioTransport {
+    pub(crate) command: String,
+    pub(crate) args: Vec<String>,
+    pub(crate) env: Vec<(String, Secret)>,
+    pub(crate) env_vars: Vec<String>,
+    pub(crate) cwd: Option<PathBuf>,
+}
+
+/// A streamable HTTP endpoint.
+#[derive(Debug, Clone)]
+pub struct HttpTransport {
+    pub(crate) url: Url,
+    pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
+    pub(crate) bearer_token_env_var: Option<String>,
+}
+
+/// Which generation of the protocol to speak (R5).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Era {
+    /// Whatever the server speaks. Today that is the legacy handshake, with every server.
+    #[default]
+    Auto,
+    /// `initialize`, up to 2025-11-25.
+    Legacy,
+}
+
+/// Which of a server's tools are offered (R8). Applies after sharing: filters differ, listings do not.
+#[derive(Debug, Clone, Default)]
+pub struct ToolFilter {
+    enabled: Option<BTreeSet<String>>,
+    disabled: BTreeSet<String>,
+}
+
+impl ServerConfig {
+    /// How long startup may take unless configured otherwise (R2).
+    pub const DEFAULT_STARTUP_TIMEOUT: Duration = Duration::from_secs(30);
+    /// How long a call may take unless configured otherwise (B3).
+    pub const DEFAULT_TOOL_TIMEOUT: Duration = Duration::from_secs(60);
+
+    /// A server that is a child process.
+    #[must_use]
+    pub fn stdio(name: ServerName, transport: StdioTransport) -> Self {
+        Self::new(name, Transport::Stdio(transport))
+    }
+
+    /// A server at a URL.
+    #[must_use]
+    pub fn http(name: ServerName, transport: HttpTransport) -> Self {
+        Self::new(name, Transport::Http(transport))
+    }
+
+    /// A server behind any transport.
+    #[must_use]
+    pub fn new(name: ServerName, transport: Transport) -> Self {
+        Self {
+            name,
+            transport,
+            startup_timeout: Self::DEFAULT_STARTUP_TIMEOUT,
+            tool_timeout: Self::DEFAULT_TOOL_TIMEOUT,
+            enabled: true,
+            required: false,
+            share_listing: true,
+            era: Era::default(),
+            filter: ToolFilter::default(),
+        }
+    }
+
+    /// One deadline for spawning, handshake, the whole listing, and waiting for a shared one (R2).
+    #[must_use]
+    pub fn startup_timeout(mut self, timeout: Duration) -> Self {
+        self.startup_timeout = timeout;
+        self
+    }
+
+    /// The budget of a call (B3). A caller can only make it smaller.
+    #[must_use]
+    pub fn tool_timeout(mut self, timeout: Duration) -> Self {
+        self.tool_timeout = timeout;
+        self
+    }
+
+    /// A disabled server does not start (R1).
+    #[must_use]
+    pub fn enabled(mut self, enabled: bool) -> Self {
+        self.enabled = enabled;
+        self
+    }
+
+    /// A required server's failure is reported with those of the others (R1).
+    #[must_use]
+    pub fn required(mut self, required: bool) -> Self {
+        self.required = required;
+        self
+    }
+
+    /// `false`: neither fetches for others nor waits for them (C6).
+    #[must_use]
+    pub fn share_listing(mut self, share: bool) -> Self {
+        self.share_listing = share;
+        self
+    }
+
+    /// Which generation of the protocol to speak (R5).
+    #[must_use]
+    pub fn era(mut self, era: Era) -> Self {
+        self.era = era;
+        self
+    }
+
+    /// Which tools to offer (R8).
+    #[must_use]
+    pub fn tool_filter(mut self, filter: ToolFilter) -> Self {
+        self.filter = filter;
+        self
+    }
+
+    /// The configured name.
+    #[must_use]
+    pub fn name(&self) -> &ServerName {
+        &self.name
+    }
+
+    /// The way to the server.
+    #[must_use]
+    pub fn transport(&self) -> &Transport {
+        &self.transport
+    }
+
+    pub(crate) fn is_enabled(&self) -> bool {
+        self.enabled
+    }
+
+    pub(crate) fn is_required(&self) -> bool {
+        self.required
+    }
+
+    pub(crate) fn shares_listing(&self) -> bool {
+        self.share_listing
+    }
+
+    pub(crate) fn startup_budget(&self) -> Duration {
+        self.startup_timeout
+    }
+
+    pub(crate) fn tool_budget(&self) -> Duration {
+        self.tool_timeout
+    }
+
+    pub(crate) fn filter(&self) -> &ToolFilter {
+        &self.filter
+    }
+}
+
+impl StdioTransport {
+    /// A command, looked up in `PATH` unless it contains a path.
+    #[must_use]
+    pub fn new(command: impl Into<String>) -> Self {
+        Self {
+            command: command.into(),
+            args: Vec::new(),
+            env: Vec::new(),
+            env_vars: Vec::new(),
+            cwd: None,
+        }
+    }
+
+    /// The arguments, without the command itself.
+    #[must_use]
+    pub fn args(mut self, args: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.args = args.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets a variable for the child.
+    #[must_use]
+    pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.env.push((name.into(), Secret::new(value)));
+        self
+    }
+
+    /// Passes a variable of this process through, if it is set. A child inherits only a short list otherwise (R6).
+    #[must_use]
+    pub fn env_var(mut self, name: impl Into<String>) -> Self {
+        self.env_vars.push(name.into());
+        self
+    }
+
+    /// The working directory; otherwise that of the environment, otherwise this process's.
+    #[must_use]
+    pub fn cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
+        self.cwd = Some(cwd.into());
+        self
+    }
+}
+
+impl HttpTransport {
+    /// An `http` or `https` endpoint.
+    #[must_use]
+    pub fn new(url: Url) -> Self {
+        Self {
+            url,
+            headers: Vec::new(),
+            bearer_token_env_var: None,
+        }
+    }
+
+    /// Sends a header with every request. Its value is treated as a secret.
+    #[must_use]
+    pub fn header(mut self, name: HeaderName, mut value: HeaderValue) -> Self {
+        value.set_sensitive(true);
+        self.headers.push((name, value));
+        self
+    }
+
+    /// Sends the value of a variable of this process as the bearer token. The server fails to start when it is not set.
+    #[must_use]
+    pub fn bearer_token_env_var(mut self, name: impl Into<String>) -> Self {
+        self.bearer_token_env_var = Some(name.into());
+        self
+    }
+}
+
+impl ToolFilter {
+    /// Every tool.
+    #[must_use]
+    pub fn all() -> Self {
+        Self::default()
+    }
+
+    /// Only these.
+    #[must_use]
+    pub fn only(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.enabled = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Not these, even when they are among the only ones.
+    #[must_use]
+    pub fn except(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.disabled = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    pub(crate) fn admits(&self, name: &str) -> bool {
+        self.enabled
+            .as_ref()
+            .is_none_or(|enabled| enabled.contains(name))
+            && !self.disabled.contains(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R8
+    #[test]
+    fn a_disabled_tool_is_not_offered_even_when_enabled() {
+        let filter = ToolFilter::all().only(["a", "b"]).except(["b"]);
+        assert!(filter.admits("a"));
+        assert!(!filter.admits("b"));
+        assert!(!filter.admits("c"));
+        assert!(ToolFilter::all().admits("anything"));
+    }
+
+    #[test]
+    fn debug_shows_no_secret() {
+        let server = ServerConfig::stdio(
+            "docs".parse().unwrap(),
+            StdioTransport::new("x").env("TOKEN", "hunter2"),
+        );
+        let remote = HttpTransport::new("http://127.0.0.1/mcp".parse().unwrap()).header(
+            http::header::AUTHORIZATION,
+            HeaderValue::from_static("Bearer hunter2"),
+        );
+        let shown = format!("{server:?} {remote:?}");
+        assert!(
+            shown.contains("TOKEN") && shown.contains("authorization"),
+            "{shown}"
+        );
+        assert!(!shown.contains("hunter2"), "{shown}");
+    }
+}

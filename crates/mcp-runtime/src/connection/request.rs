@@ -1,0 +1,124 @@
+//! A request that got no usable answer.
+
+use std::sync::Arc;
+
+use mcp_telemetry::{Classified, Classifier, ErrorCode};
+use rmcp::service::ServiceError;
+
+use super::codec::{Malformed, RpcError};
+use super::disconnect::Disconnect;
+use super::outbox::Refused;
+use crate::deadline::Elapsed;
+
+/// Why a request to a server failed, with the method that was asked for.
+#[derive(Debug, thiserror::Error)]
+#[error("`{method}` failed")]
+pub struct RequestError {
+    method: String,
+    #[source]
+    kind: RequestErrorKind,
+}
+
+/// What went wrong with a request.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RequestErrorKind {
+    /// The deadline passed (R9).
+    #[error(transparent)]
+    Timeout(#[from] Elapsed),
+    /// The server answered with a JSON-RPC error.
+    #[error(transparent)]
+    Rpc(#[from] RpcError),
+    /// The answer could not be read (R7).
+    #[error(transparent)]
+    Malformed(#[from] Malformed),
+    /// The connection is gone (R10).
+    #[error(transparent)]
+    Closed(Arc<Disconnect>),
+    /// The message could not be queued.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    /// What was to be sent is not JSON.
+    #[error("the parameters cannot be written as JSON")]
+    Encode(#[source] serde_json::Error),
+    /// The answer has another shape than the method asks for.
+    #[error("the answer is not what the method promises")]
+    Unexpected(#[source] serde_json::Error),
+    /// The HTTP transport failed.
+    #[error(transparent)]
+    Http(ServiceError),
+}
+
+impl RequestError {
+    pub(crate) fn new(method: &str, kind: impl Into<RequestErrorKind>) -> Self {
+        Self {
+            method: method.to_owned(),
+            kind: kind.into(),
+        }
+    }
+
+    /// The method that was requested.
+    #[must_use]
+    pub fn method(&self) -> &str {
+        &self.method
+    }
+
+    /// What went wrong.
+    #[must_use]
+    pub fn kind(&self) -> &RequestErrorKind {
+        &self.kind
+    }
+
+    /// The bounded code (T1).
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        match &self.kind {
+            RequestErrorKind::Timeout(_) => ErrorCode::RequestTimeout,
+            RequestErrorKind::Rpc(_) => ErrorCode::ProtocolError,
+            RequestErrorKind::Malformed(_) | RequestErrorKind::Unexpected(_) => {
+                ErrorCode::UnexpectedResponse
+            }
+            RequestErrorKind::Closed(_) | RequestErrorKind::Refused(Refused::Closed) => {
+                ErrorCode::TransportClosed
+            }
+            RequestErrorKind::Refused(Refused::Full { .. }) => ErrorCode::TransportError,
+            RequestErrorKind::Encode(_) => ErrorCode::InvalidRequest,
+            RequestErrorKind::Http(error) => Classifier::new()
+                .with_http_client::<reqwest::Error>()
+                .classify(error),
+        }
+    }
+
+    /// The server's own error, where it gave one.
+    #[must_use]
+    pub fn rpc(&self) -> Option<&RpcError> {
+        match &self.kind {
+            RequestErrorKind::Rpc(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// The deadline, where that is the reason.
+    #[must_use]
+    pub fn elapsed(&self) -> Option<Elapsed> {
+        match &self.kind {
+            RequestErrorKind::Timeout(elapsed) => Some(*elapsed),
+            _ => None,
+        }
+    }
+
+    /// How the connection ended, where that is the reason.
+    #[must_use]
+    pub fn disconnect(&self) -> Option<&Disconnect> {
+        match &self.kind {
+            RequestErrorKind::Closed(disconnect) => Some(disconnect),
+            _ => None,
+        }
+    }
+}
+
+impl Classified for RequestError {
+    fn error_code(&self) -> Option<ErrorCode> {
+        Some(self.code())
+    }
+}

@@ -1,0 +1,327 @@
+//! A server that is a child process and speaks lines on its standard streams.
+//!
+//! Our own requests do not pass through rmcp: they have their own ids and their own table, and their answers are taken
+//! from the line as it came (W1). rmcp serves the other direction, what the server asks of us, behind a channel; it
+//! serves from the first line on, so a server that pings before it answers `initialize` is answered.
+//!
+//! Four tasks: one reads, one writes, one serves the server's requests, one supervises the process. The reader never
+//! waits for any of the others, so nothing the host or the server does can keep an answer from its caller.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::RoleClient;
+use rmcp::service::{RunningService, serve_directly_with_ct};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use tokio::io::AsyncWriteExt;
+use tokio::process::{ChildStdin, ChildStdout};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::codec::{self, Inbound, Malformed, Reply, Unreadable};
+use super::disconnect::Disconnect;
+use super::line::{Line, LineBuffer};
+use super::notice::Notices;
+use super::outbox::Outbox;
+use super::pending::{Answer, Pending, Waiting};
+use super::process::{Launch, Process, SpawnError, Started};
+use super::request::{RequestError, RequestErrorKind};
+use super::server_request::{Inlet, ServerRequests};
+use crate::call::CallId;
+use crate::deadline::Deadline;
+
+/// The longest line accepted, in bytes (R7).
+const LINE_LIMIT: usize = 16 * 1024 * 1024;
+/// How long the output of a process that has ended may still flow. Descendants may hold it open for ever.
+const OUTPUT_GRACE: Duration = Duration::from_millis(200);
+
+/// The way to one child process.
+#[derive(Debug)]
+pub(crate) struct StdioLink {
+    pending: Arc<Pending>,
+    outbox: Arc<Outbox>,
+    process: Process,
+    closed: CancellationToken,
+    /// Serves until dropped.
+    _serving: RunningService<RoleClient, ServerRequests>,
+}
+
+impl StdioLink {
+    /// Starts the process and everything that talks to it. Nothing has been sent yet.
+    pub(crate) fn start(
+        launch: &Launch,
+        notices: Notices,
+        handler: ServerRequests,
+    ) -> Result<Self, SpawnError> {
+        let Started {
+            stdin,
+            stdout,
+            process,
+        } = launch.start()?;
+        let pending = Pending::new();
+        let outbox = Arc::new(Outbox::default());
+        let closed = CancellationToken::new();
+        let (inlet, transport) = super::server_request::channel(outbox.clone());
+        let serving = serve_directly_with_ct(handler, transport, None, closed.child_token());
+        tokio::spawn(write(stdin, outbox.clone(), process.stopping()));
+        let reader = Reader {
+            pending: pending.clone(),
+            outbox: outbox.clone(),
+            notices,
+            inlet,
+            skipped: 0,
+        };
+        tokio::spawn(live(reader, stdout, process.clone(), closed.clone()));
+        Ok(Self {
+            pending,
+            outbox,
+            process,
+            closed,
+            _serving: serving,
+        })
+    }
+
+    /// Sends a request and waits for its result until the deadline.
+    pub(crate) async fn request<P: Serialize>(
+        &self,
+        method: &str,
+        params: impl FnOnce(u64) -> P,
+        call: Option<CallId>,
+        deadline: &Deadline,
+    ) -> Result<Box<RawValue>, RequestError> {
+        let fail = |kind: RequestErrorKind| RequestError::new(method, kind);
+        if deadline.has_passed() {
+            return Err(fail(deadline.elapsed().into()));
+        }
+        let waiting = self
+            .pending
+            .register(call)
+            .map_err(|why| fail(RequestErrorKind::Closed(why)))?;
+        let id = waiting.id();
+        let line = codec::encode_request(id, method, Some(params(id)))
+            .map_err(|error| fail(RequestErrorKind::Encode(error)))?;
+        self.outbox
+            .push_request(line)
+            .map_err(|refused| fail(self.refusal(refused)))?;
+        let mut waiting = Cancelling {
+            waiting,
+            outbox: &self.outbox,
+            owed: method != "initialize",
+        };
+        match deadline
+            .bound(waiting.waiting.answer())
+            .await
+            .map_err(|elapsed| fail(elapsed.into()))?
+        {
+            Answer::Result(result) => Ok(result),
+            Answer::Error(error) => Err(fail(error.into())),
+            Answer::Malformed(why) => Err(fail(why.into())),
+            Answer::Closed(why) => Err(fail(RequestErrorKind::Closed(why))),
+        }
+    }
+
+    /// Sends a notification; what cannot be queued is lost with its connection.
+    pub(crate) fn notify(&self, method: &str) -> Result<(), RequestError> {
+        let line = codec::encode_notification::<()>(method, None)
+            .map_err(|error| RequestError::new(method, RequestErrorKind::Encode(error)))?;
+        self.outbox
+            .push_owed(line)
+            .map_err(|refused| RequestError::new(method, self.refusal(refused)))
+    }
+
+    pub(crate) fn process(&self) -> &Process {
+        &self.process
+    }
+
+    /// Resolves when the connection is over.
+    pub(crate) async fn closed(&self) -> Arc<Disconnect> {
+        self.closed.cancelled().await;
+        self.pending
+            .closed()
+            .unwrap_or_else(|| Arc::new(Disconnect::local()))
+    }
+
+    fn refusal(&self, refused: super::outbox::Refused) -> RequestErrorKind {
+        // A closed outbox is explained by the reason the connection ended, when that is known already.
+        match (refused, self.pending.closed()) {
+            (super::outbox::Refused::Closed, Some(why)) => RequestErrorKind::Closed(why),
+            (refused, _) => refused.into(),
+        }
+    }
+}
+
+impl Drop for StdioLink {
+    fn drop(&mut self) {
+        self.pending.close(&Arc::new(Disconnect::local()));
+        self.outbox.close();
+        self.closed.cancel();
+        self.process.stop();
+    }
+}
+
+/// Tells the server when a request is given up before its answer came (B4).
+struct Cancelling<'a> {
+    waiting: Waiting,
+    outbox: &'a Outbox,
+    /// `initialize` is never cancelled, says the protocol.
+    owed: bool,
+}
+
+#[derive(Serialize)]
+struct Cancelled {
+    #[serde(rename = "requestId")]
+    request_id: u64,
+    reason: &'static str,
+}
+
+impl Drop for Cancelling<'_> {
+    fn drop(&mut self) {
+        if !self.owed || !self.waiting.is_open() {
+            return;
+        }
+        let params = Cancelled {
+            request_id: self.waiting.id(),
+            reason: "the caller no longer waits",
+        };
+        let line = codec::encode_notification("notifications/cancelled", Some(params));
+        // It can only fail when the connection is closed, and then there is nobody to tell.
+        let _ = line.map(|line| self.outbox.push_owed(line));
+    }
+}
+
+/// Reads lines and hands each to where it belongs.
+#[derive(Debug)]
+struct Reader {
+    pending: Arc<Pending>,
+    outbox: Arc<Outbox>,
+    notices: Notices,
+    inlet: Inlet,
+    skipped: u64,
+}
+
+impl Reader {
+    async fn read(&mut self, mut stdout: ChildStdout) {
+        let mut lines = LineBuffer::new(LINE_LIMIT);
+        // An output that fails has ended.
+        while matches!(lines.fill(&mut stdout).await, Ok(1..)) {
+            while let Some(line) = lines.next_line() {
+                self.line(line);
+            }
+        }
+        if let Some(line) = lines.finish_stream() {
+            self.line(line);
+        }
+    }
+
+    fn line(&mut self, line: Line<'_>) {
+        match line {
+            Line::Whole(bytes) => self.message(bytes),
+            Line::TooLong { length, id } => {
+                self.broken(
+                    id,
+                    Malformed::TooLong {
+                        length,
+                        limit: LINE_LIMIT,
+                    },
+                );
+            }
+        }
+    }
+
+    fn message(&mut self, bytes: &[u8]) {
+        match codec::decode(bytes) {
+            Ok(Inbound::Reply { id, reply }) => {
+                let answer = match reply {
+                    Reply::Result(result) => Answer::Result(result.to_owned()),
+                    Reply::Error(error) => Answer::Error(error),
+                    Reply::Malformed(why) => Answer::Malformed(why),
+                };
+                if !self.pending.answer(id, answer) {
+                    tracing::debug!(id, "an answer nobody waits for");
+                }
+            }
+            Ok(Inbound::Stray) => tracing::debug!("an answer to no request of ours"),
+            Ok(Inbound::Call {
+                is_request: true,
+                method,
+                ..
+            }) => self.inlet.request(bytes, &method),
+            Ok(Inbound::Call {
+                is_request: false,
+                method,
+                params,
+            }) => {
+                self.inlet.notification(bytes, &method);
+                let pending = &self.pending;
+                self.notices.receive(&method, params, |token| {
+                    pending.call(token.get().parse().ok()?)
+                });
+            }
+            Err(Unreadable { id }) => self.broken(id, Malformed::NotJson),
+        }
+    }
+
+    /// A line that is no message: it fails the request it answers, or is noise, counted and told once (R7).
+    fn broken(&mut self, id: Option<u64>, why: Malformed) {
+        if id.is_some_and(|id| self.pending.answer(id, Answer::Malformed(why))) {
+            return;
+        }
+        self.skipped += 1;
+        if self.skipped == 1 {
+            tracing::info!(
+                "the server writes lines to its standard output that are no JSON-RPC messages; they are skipped"
+            );
+        }
+    }
+}
+
+/// Reads until the connection is over, whatever ends it, and then tells everyone who waits.
+async fn live(
+    mut reader: Reader,
+    stdout: ChildStdout,
+    process: Process,
+    closed: CancellationToken,
+) {
+    let stopping = process.stopping();
+    let exited = tokio::select! {
+        () = reader.read(stdout) => timeout(OUTPUT_GRACE, process.leader_exited()).await.ok(),
+        exit = drained(&process) => Some(exit),
+        () = stopping.cancelled() => None,
+    };
+    let why = match exited {
+        _ if stopping.is_cancelled() => Disconnect::local(),
+        Some(exit) => Disconnect::exited(exit, process.stderr().last_words().await),
+        None => Disconnect::output_closed(process.stderr().text()),
+    };
+    reader.pending.close(&Arc::new(why));
+    reader.outbox.close();
+    closed.cancel();
+    // Whatever is left of the tree serves nobody.
+    process.stop();
+}
+
+/// The end of the process, once what it wrote last had time to arrive.
+async fn drained(process: &Process) -> super::process::Exit {
+    let exit = process.leader_exited().await;
+    tokio::time::sleep(OUTPUT_GRACE).await;
+    exit
+}
+
+/// Writes what is queued. A child that does not read holds this task and nobody else.
+async fn write(mut stdin: ChildStdin, outbox: Arc<Outbox>, stopping: CancellationToken) {
+    let writing = async {
+        while let Some(line) = outbox.pop().await {
+            if let Err(error) = stdin.write_all(&line).await {
+                tracing::debug!(%error, "the server no longer reads its standard input");
+                outbox.close();
+                break;
+            }
+        }
+    };
+    tokio::select! {
+        biased;
+        () = stopping.cancelled() => {}
+        () = writing => {}
+    }
+}

@@ -1,0 +1,86 @@
+//! A place where servers run.
+
+use std::path::{Path, PathBuf};
+
+use mcp_keys::EnvironmentId;
+
+use crate::config::ServerConfig;
+
+/// A place where servers run: its id, its working directory, and the servers it owns.
+///
+/// ```
+/// use mcp_runtime::{Environment, ServerConfig, StdioTransport};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let devbox = Environment::new("devbox".parse()?)
+///     .server(ServerConfig::stdio("docs".parse()?, StdioTransport::new("docs-server")));
+/// assert_eq!(devbox.id().as_str(), "devbox");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Environment {
+    id: EnvironmentId,
+    cwd: Option<PathBuf>,
+    selected: bool,
+    servers: Vec<ServerConfig>,
+}
+
+impl Environment {
+    /// An environment on this machine, selected, without servers.
+    #[must_use]
+    pub fn new(id: EnvironmentId) -> Self {
+        Self {
+            id,
+            cwd: None,
+            selected: true,
+            servers: Vec::new(),
+        }
+    }
+
+    /// The working directory of its servers, unless they configure one.
+    #[must_use]
+    pub fn cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
+        self.cwd = Some(cwd.into());
+        self
+    }
+
+    /// Whether steps use it. The first selected environment is the primary one.
+    #[must_use]
+    pub fn selected(mut self, selected: bool) -> Self {
+        self.selected = selected;
+        self
+    }
+
+    /// Adds a server that this environment owns.
+    #[must_use]
+    pub fn server(mut self, server: ServerConfig) -> Self {
+        self.servers.push(server);
+        self
+    }
+
+    /// Adds servers that this environment owns.
+    #[must_use]
+    pub fn servers(mut self, servers: impl IntoIterator<Item = ServerConfig>) -> Self {
+        self.servers.extend(servers);
+        self
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> &EnvironmentId {
+        &self.id
+    }
+
+    pub(crate) fn is_selected(&self) -> bool {
+        self.selected
+    }
+
+    pub(crate) fn working_directory(&self) -> Option<&Path> {
+        self.cwd.as_deref()
+    }
+
+    pub(crate) fn take_servers(&mut self) -> Vec<ServerConfig> {
+        std::mem::take(&mut self.servers)
+    }
+}

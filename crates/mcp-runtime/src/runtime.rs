@@ -1,0 +1,198 @@
+//! The facade: everything a host does with its servers.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwapOption;
+use futures_util::future::join_all;
+use mcp_keys::{EnvironmentId, NameProfile, SelectedEnvironments, ServerName, resolve};
+
+use crate::binding::Binding;
+use crate::builder::McpRuntimeBuilder;
+use crate::call::{PrepareError, PrepareErrorKind};
+use crate::deadline::Deadline;
+use crate::refresh::RefreshError;
+use crate::slot::{Slot, SlotState};
+use crate::startup::Starter;
+use crate::status::{ServerState, ServerStatus};
+
+/// A host's connections to its MCP servers.
+///
+/// Dropping it ends every server. [`shutdown`](Self::shutdown) does the same, waits for it, and tells what had to be
+/// killed.
+#[derive(Debug)]
+pub struct McpRuntime {
+    slots: Vec<Arc<Slot>>,
+    starter: Starter,
+    profile: NameProfile,
+    selected: SelectedEnvironments,
+    /// The last capture, for as long as it is current.
+    captured: ArcSwapOption<Binding>,
+}
+
+/// What a shutdown had to do (R11).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ShutdownReport {
+    killed: Vec<u32>,
+}
+
+impl ShutdownReport {
+    /// The ids of the server processes that did not end by themselves, or left others behind that did not.
+    #[must_use]
+    pub fn killed(&self) -> &[u32] {
+        &self.killed
+    }
+}
+
+impl McpRuntime {
+    /// How long a shutdown takes at most, unless the host says otherwise (R11).
+    pub const DEFAULT_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
+
+    /// Begins a new runtime.
+    #[must_use]
+    pub fn builder() -> McpRuntimeBuilder {
+        McpRuntimeBuilder::new()
+    }
+
+    pub(crate) fn run(
+        slots: Vec<Arc<Slot>>,
+        starter: Starter,
+        profile: NameProfile,
+        selected: SelectedEnvironments,
+    ) -> Self {
+        for slot in &slots {
+            if matches!(slot.state(), SlotState::Starting) {
+                tokio::spawn(starter.clone().run(slot.clone()));
+            }
+        }
+        Self {
+            slots,
+            starter,
+            profile,
+            selected,
+            captured: ArcSwapOption::empty(),
+        }
+    }
+
+    /// Waits until every server has started, failed, or been given up (R1). Each has its own deadline, so this ends.
+    pub async fn settled(&self) {
+        join_all(self.slots.iter().map(|slot| slot.settled())).await;
+    }
+
+    /// What has become of every configured server, sorted by key, hidden ones last.
+    #[must_use]
+    pub fn status(&self) -> Vec<ServerStatus> {
+        self.slots
+            .iter()
+            .map(|slot| ServerStatus::of(slot))
+            .collect()
+    }
+
+    /// The required servers that are not ready (R1); empty when the host can work.
+    #[must_use]
+    pub fn missing(&self) -> Vec<ServerStatus> {
+        let required = self.status().into_iter().filter(ServerStatus::is_required);
+        required
+            .filter(|status| !matches!(status.state(), ServerState::Ready { .. }))
+            .collect()
+    }
+
+    /// Captures what can be called now (B1). Waits for nobody: a server that becomes ready later is in the next one.
+    #[must_use]
+    pub fn capture(&self) -> Binding {
+        if let Some(binding) = self.captured.load().as_deref()
+            && binding.is_current(&self.slots)
+        {
+            return binding.clone();
+        }
+        let binding = Binding::capture(&self.slots, &self.profile, &self.selected);
+        self.captured.store(Some(Arc::new(binding.clone())));
+        binding
+    }
+
+    /// Lists a server's tools again, on its own connection (C2); how many it offers then, after filters.
+    ///
+    /// # Errors
+    ///
+    /// When the names mean no connected server (K7), or it cannot list. The last good listing stays.
+    pub async fn refresh(
+        &self,
+        server: &str,
+        environment_id: Option<&str>,
+    ) -> Result<usize, RefreshError> {
+        let slot = self.slot(server, environment_id)?;
+        let connection = slot.connection().ok_or_else(|| {
+            PrepareError::new(
+                server,
+                PrepareErrorKind::NotConnected {
+                    server: slot.key.clone(),
+                },
+            )
+        })?;
+        Ok(self.starter.refresh(slot, &connection).await?)
+    }
+
+    /// Lists the tools of every connected server again; how many they offer then. One that fails keeps its listing.
+    pub async fn refresh_all(&self) -> (usize, Vec<RefreshError>) {
+        let connected = self
+            .slots
+            .iter()
+            .filter_map(|slot| Some((slot, slot.connection()?)));
+        let refreshing = connected
+            .map(|(slot, connection)| async move { self.starter.refresh(slot, &connection).await });
+        let mut tools = 0;
+        let mut errors = Vec::new();
+        for refreshed in join_all(refreshing).await {
+            match refreshed {
+                Ok(count) => tools += count,
+                Err(error) => errors.push(error.into()),
+            }
+        }
+        (tools, errors)
+    }
+
+    /// Ends every server within `timeout`: processes first, protocol politeness within what is left (R11). Doing it
+    /// again does nothing more.
+    pub async fn shutdown(&self, timeout: Duration) -> ShutdownReport {
+        let deadline = Deadline::after(timeout);
+        self.starter.stop.cancel();
+        self.starter.processes.stop();
+        let connections: Vec<_> = self
+            .slots
+            .iter()
+            .filter_map(|slot| slot.connection())
+            .collect();
+        let closing = join_all(connections.iter().map(|connection| connection.close()));
+        let (killed, _) = tokio::join!(
+            self.starter.processes.ended(&deadline),
+            deadline.bound(closing)
+        );
+        self.starter.connector.events.end();
+        ShutdownReport { killed }
+    }
+
+    fn slot(&self, server: &str, environment_id: Option<&str>) -> Result<&Arc<Slot>, PrepareError> {
+        let fail = |kind: PrepareErrorKind| PrepareError::new(server, kind);
+        let name: ServerName = server
+            .parse()
+            .map_err(|error| fail(PrepareErrorKind::Name(error)))?;
+        let environment = environment_id.map(str::parse::<EnvironmentId>).transpose();
+        let environment = environment.map_err(|error| fail(PrepareErrorKind::Name(error)))?;
+        let known = self.slots.iter().map(|slot| &slot.key);
+        let key = resolve(known, &self.selected, &name, environment.as_ref())
+            .map_err(|error| fail(PrepareErrorKind::Server(error)))?;
+        let slot = self.slots.iter().find(|slot| slot.key == key);
+        slot.ok_or_else(|| fail(PrepareErrorKind::NotConnected { server: key }))
+    }
+}
+
+impl Drop for McpRuntime {
+    fn drop(&mut self) {
+        self.starter.stop.cancel();
+        self.starter.processes.stop();
+        for connection in self.slots.iter().filter_map(|slot| slot.connection()) {
+            connection.abandon();
+        }
+        self.starter.connector.events.end();
+    }
+}

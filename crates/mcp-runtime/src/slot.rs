@@ -1,0 +1,97 @@
+//! One server of a runtime: what it is, and what has become of it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_keys::{HiddenReason, McpServerKey};
+use tokio::sync::watch;
+
+use crate::config::ServerConfig;
+use crate::connection::{Connection, Disconnect};
+use crate::startup::StartupError;
+
+/// The place of one server, from its configuration to its end.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    /// The key under which it is exposed.
+    pub(crate) key: McpServerKey,
+    pub(crate) config: ServerConfig,
+    /// The working directory of its environment.
+    pub(crate) cwd: Option<PathBuf>,
+    state: watch::Sender<SlotState>,
+}
+
+/// What has become of a server.
+#[derive(Debug, Clone)]
+pub(crate) enum SlotState {
+    Starting,
+    Ready {
+        connection: Arc<Connection>,
+        elapsed: Duration,
+        shared: bool,
+    },
+    Failed {
+        error: Arc<StartupError>,
+        elapsed: Duration,
+    },
+    Disconnected {
+        why: Arc<Disconnect>,
+    },
+    Disabled,
+    Hidden {
+        reason: HiddenReason,
+    },
+    Cancelled,
+}
+
+impl Slot {
+    pub(crate) fn new(
+        key: McpServerKey,
+        config: ServerConfig,
+        cwd: Option<PathBuf>,
+        state: SlotState,
+    ) -> Self {
+        Self {
+            key,
+            config,
+            cwd,
+            state: watch::Sender::new(state),
+        }
+    }
+
+    pub(crate) fn state(&self) -> SlotState {
+        self.state.borrow().clone()
+    }
+
+    pub(crate) fn set(&self, state: SlotState) {
+        self.state.send_replace(state);
+    }
+
+    /// The connection, while there is one.
+    pub(crate) fn connection(&self) -> Option<Arc<Connection>> {
+        match &*self.state.borrow() {
+            SlotState::Ready { connection, .. } => Some(connection.clone()),
+            _ => None,
+        }
+    }
+
+    /// Waits until startup has ended, one way or another.
+    pub(crate) async fn settled(&self) {
+        let mut state = self.state.subscribe();
+        // The sender lives in `self`.
+        let _ = state
+            .wait_for(|state| !matches!(state, SlotState::Starting))
+            .await;
+    }
+
+    /// How many tools are offered, after filters.
+    pub(crate) fn offered(&self, connection: &Connection) -> usize {
+        let snapshot = connection.catalog().snapshot();
+        snapshot
+            .items()
+            .iter()
+            .filter(|tool| self.config.filter().admits(tool.name().as_str()))
+            .count()
+    }
+}

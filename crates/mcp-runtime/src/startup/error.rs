@@ -1,0 +1,218 @@
+//! Why a server did not start, with what a person needs to mend it.
+
+use std::fmt;
+
+use mcp_catalog::JoinTimeout;
+use mcp_keys::McpServerKey;
+use mcp_telemetry::{Classified, Classifier, ErrorCode};
+use rmcp::service::ClientInitializeError;
+
+use crate::config::Transport;
+use crate::connection::{
+    ConnectError, HttpSetupError, Process, RequestError, RpcError, SpawnError, UnsupportedVersion,
+};
+use crate::deadline::Elapsed;
+use crate::slot::Slot;
+
+/// How far a startup came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Phase {
+    /// Starting the process, or setting up the HTTP client.
+    Connect,
+    /// Agreeing on version and capabilities.
+    Handshake,
+    /// Listing the tools.
+    Listing,
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Connect => "connecting",
+            Self::Handshake => "the handshake",
+            Self::Listing => "listing its tools",
+        })
+    }
+}
+
+/// Why a server did not start.
+#[derive(Debug, thiserror::Error)]
+#[error("server `{server}` ({what}) did not start: {phase} failed")]
+pub struct StartupError {
+    server: McpServerKey,
+    what: String,
+    phase: Phase,
+    stderr_tail: String,
+    #[source]
+    kind: StartupErrorKind,
+}
+
+/// The cases of [`StartupError`].
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartupErrorKind {
+    /// The process could not be started.
+    #[error(transparent)]
+    Spawn(SpawnError),
+    /// The HTTP client could not be set up.
+    #[error(transparent)]
+    HttpSetup(HttpSetupError),
+    /// The HTTP handshake failed.
+    #[error(transparent)]
+    Http(Box<ClientInitializeError>),
+    /// The startup's budget was spent (R2).
+    #[error("{0}; if the server needs longer, raise `startup_timeout_sec`")]
+    Timeout(Elapsed, #[source] Option<JoinTimeout>),
+    /// A request of the startup failed.
+    #[error(transparent)]
+    Request(RequestError),
+    /// The server speaks a version that we do not.
+    #[error(transparent)]
+    Version(UnsupportedVersion),
+}
+
+impl StartupError {
+    /// The server.
+    #[must_use]
+    pub fn server(&self) -> &McpServerKey {
+        &self.server
+    }
+
+    /// How far it came.
+    #[must_use]
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// Which case it is.
+    #[must_use]
+    pub fn kind(&self) -> &StartupErrorKind {
+        &self.kind
+    }
+
+    /// The end of the server's standard error; empty when there was none.
+    #[must_use]
+    pub fn stderr_tail(&self) -> &str {
+        &self.stderr_tail
+    }
+
+    /// The bounded code (T1).
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        match &self.kind {
+            StartupErrorKind::Timeout(..) => ErrorCode::RequestTimeout,
+            StartupErrorKind::Spawn(_)
+            | StartupErrorKind::HttpSetup(_)
+            | StartupErrorKind::Version(_) => ErrorCode::StartupFailed,
+            // A server that exits instead of shaking hands has failed to start, whatever its connection says.
+            StartupErrorKind::Request(error) if error.disconnect().is_some() => {
+                ErrorCode::StartupFailed
+            }
+            StartupErrorKind::Request(error) => error.code(),
+            StartupErrorKind::Http(error) => Classifier::new()
+                .with_http_client::<reqwest::Error>()
+                .classify(error.as_ref()),
+        }
+    }
+
+    /// The server's own JSON-RPC error, where it gave one.
+    #[must_use]
+    pub fn rpc(&self) -> Option<RpcError> {
+        match &self.kind {
+            StartupErrorKind::Request(error) => error.rpc().cloned(),
+            StartupErrorKind::Http(error) => match error.as_ref() {
+                ClientInitializeError::JsonRpcError(error) => Some(RpcError::from(error.clone())),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+impl Classified for StartupError {
+    fn error_code(&self) -> Option<ErrorCode> {
+        Some(self.code())
+    }
+}
+
+/// A failure before everything about it is known.
+#[derive(Debug)]
+pub(super) struct Failure {
+    phase: Phase,
+    kind: StartupErrorKind,
+    process: Option<Process>,
+}
+
+impl Failure {
+    pub(super) fn connect(error: ConnectError) -> Self {
+        let (phase, kind) = match error {
+            ConnectError::Spawn(error) => (Phase::Connect, StartupErrorKind::Spawn(error)),
+            ConnectError::HttpSetup(error) => (Phase::Connect, StartupErrorKind::HttpSetup(error)),
+            ConnectError::Initialize(error) => (Phase::Handshake, StartupErrorKind::Http(error)),
+            ConnectError::Timeout(elapsed) => {
+                (Phase::Handshake, StartupErrorKind::Timeout(elapsed, None))
+            }
+            ConnectError::Version(error) => (Phase::Handshake, StartupErrorKind::Version(error)),
+            ConnectError::Request(error) => (Phase::Handshake, Self::request(error)),
+        };
+        Self {
+            phase,
+            kind,
+            process: None,
+        }
+    }
+
+    pub(super) fn listing(error: RequestError) -> Self {
+        Self {
+            phase: Phase::Listing,
+            kind: Self::request(error),
+            process: None,
+        }
+    }
+
+    pub(super) fn waiting(error: JoinTimeout, elapsed: Elapsed) -> Self {
+        Self {
+            phase: Phase::Listing,
+            kind: StartupErrorKind::Timeout(elapsed, Some(error)),
+            process: None,
+        }
+    }
+
+    /// The process whose last words belong to the failure.
+    pub(super) fn of(mut self, process: Process) -> Self {
+        self.process = Some(process);
+        self
+    }
+
+    /// The startup's budget is one, whichever request was under way when it was spent.
+    fn request(error: RequestError) -> StartupErrorKind {
+        match error.elapsed() {
+            Some(elapsed) => StartupErrorKind::Timeout(elapsed, None),
+            None => StartupErrorKind::Request(error),
+        }
+    }
+
+    pub(super) async fn into_error(self, slot: &Slot) -> StartupError {
+        let stderr_tail = match &self.process {
+            Some(process) => process.stderr().last_words().await,
+            None => String::new(),
+        };
+        // Arguments and query strings may hold secrets: they are counted, not shown.
+        let what = match slot.config.transport() {
+            Transport::Stdio(stdio) => match stdio.args.len() {
+                0 => format!("`{}`", stdio.command),
+                1 => format!("`{}` with 1 argument", stdio.command),
+                count => format!("`{}` with {count} arguments", stdio.command),
+            },
+            Transport::Http(http) => format!("`{}`", http.url.origin().ascii_serialization()),
+        };
+        StartupError {
+            server: slot.key.clone(),
+            what,
+            phase: self.phase,
+            stderr_tail,
+            kind: self.kind,
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! A tool as its server defines it.
+
+use mcp_keys::ToolName;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// One listed tool: its name, and the definition exactly as the server sent it (R8, W1).
+#[derive(Debug)]
+pub struct Tool {
+    name: ToolName,
+    definition: Box<RawValue>,
+}
+
+/// What most readers want of a definition; read on demand.
+#[derive(Deserialize)]
+struct Parts<'a> {
+    #[serde(default)]
+    description: Option<String>,
+    #[serde(borrow, default, rename = "inputSchema")]
+    input_schema: Option<&'a RawValue>,
+}
+
+impl Tool {
+    pub(crate) fn new(name: ToolName, definition: Box<RawValue>) -> Self {
+        Self { name, definition }
+    }
+
+    /// The server's own name for it.
+    #[must_use]
+    pub fn name(&self) -> &ToolName {
+        &self.name
+    }
+
+    /// The server's own object, unknown members included.
+    #[must_use]
+    pub fn definition(&self) -> &RawValue {
+        &self.definition
+    }
+
+    /// The description; `None` when there is none.
+    #[must_use]
+    pub fn description(&self) -> Option<String> {
+        self.parts().and_then(|parts| parts.description)
+    }
+
+    /// The schema of the arguments; `{"type":"object"}` when the server gave none (R8).
+    #[must_use]
+    pub fn input_schema(&self) -> &str {
+        let schema = self.parts().and_then(|parts| parts.input_schema);
+        schema
+            .map(RawValue::get)
+            .filter(|schema| schema.starts_with('{'))
+            .unwrap_or(r#"{"type":"object"}"#)
+    }
+
+    fn parts(&self) -> Option<Parts<'_>> {
+        serde_json::from_str(self.definition.get()).ok()
+    }
+
+    /// Whether two listings define the same tool.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+            || (self.name == other.name && self.definition.get() == other.definition.get())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R8
+    #[test]
+    fn a_missing_schema_reads_as_an_object() {
+        let tool = |json: &str| {
+            Tool::new(
+                "t".parse().unwrap(),
+                RawValue::from_string(json.to_owned()).unwrap(),
+            )
+        };
+        assert_eq!(
+            tool(r#"{"name":"t"}"#).input_schema(),
+            r#"{"type":"object"}"#
+        );
+        assert_eq!(
+            tool(r#"{"name":"t","inputSchema":null}"#).input_schema(),
+            r#"{"type":"object"}"#
+        );
+        assert_eq!(
+            tool(r#"{"name":"t","inputSchema":true,"description":7}"#).input_schema(),
+            r#"{"type":"object"}"#
+        );
+        assert_eq!(
+            tool(r#"{"name":"t","inputSchema":{"x":1e2}}"#).input_schema(),
+            r#"{"x":1e2}"#
+        );
+    }
+}
