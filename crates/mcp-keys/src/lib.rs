@@ -44,6 +44,7 @@ mod server_key;
 mod server_name;
 mod tool_key;
 mod tool_name;
+mod wire;
 
 pub use environment_id::EnvironmentId;
 pub use exposure::{Exposure, HiddenReason, HiddenServer, MultiEnvironment};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::{EnvironmentId, ServerName};
+use crate::{EnvironmentId, ServerName, wire};
 
 /// Who owns a server.
 ///
@@ -27,7 +27,8 @@ pub enum ServerScope {
 /// people and is not an identity: it shows `docs`, or `docs (devbox)` for an environment's.
 ///
 /// As serde it is exactly `{"server":"docs"}` or `{"server":"docs","environment_id":"devbox"}`. Unknown
-/// or repeated members, and an `environment_id` of `null`, are refused: one key has one spelling.
+/// or repeated members, an `environment_id` of `null` and a sequence are refused: one key has one
+/// spelling. Formats that do not name members cannot carry it.
 ///
 /// ```
 /// use mcp_keys::{EnvironmentId, McpServerKey, ServerName};
@@ -121,10 +122,10 @@ impl<'de> Deserialize<'de> for McpServerKey {
         #[serde(rename = "McpServerKey", deny_unknown_fields)]
         struct Wire {
             server: ServerName,
-            #[serde(default, deserialize_with = "present")]
+            #[serde(default, deserialize_with = "wire::present")]
             environment_id: Option<EnvironmentId>,
         }
-        let wire = Wire::deserialize(deserializer)?;
+        let wire: Wire = wire::from_members(deserializer)?;
         Ok(Self::from_parts(wire.server, wire.environment_id))
     }
 }
@@ -136,12 +137,4 @@ impl McpServerKey {
             None => Self::host(server),
         }
     }
-}
-
-/// Reads a member that is there: an `environment_id` of `null` is a lost value, and must not turn an
-/// environment's server into the host's.
-pub(crate) fn present<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<EnvironmentId>, D::Error> {
-    EnvironmentId::deserialize(deserializer).map(Some)
 }

@@ -4,8 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::server_key::present;
-use crate::{EnvironmentId, McpServerKey, ServerName, ToolName};
+use crate::{EnvironmentId, McpServerKey, ServerName, ToolName, wire};
 
 /// The exact identity of a tool: its server and what that server calls it (K3).
 ///
@@ -85,11 +84,11 @@ impl<'de> Deserialize<'de> for ToolKey {
         #[serde(rename = "ToolKey", deny_unknown_fields)]
         struct Wire {
             server: ServerName,
-            #[serde(default, deserialize_with = "present")]
+            #[serde(default, deserialize_with = "wire::present")]
             environment_id: Option<EnvironmentId>,
             tool: ToolName,
         }
-        let wire = Wire::deserialize(deserializer)?;
+        let wire: Wire = wire::from_members(deserializer)?;
         let server = McpServerKey::from_parts(wire.server, wire.environment_id);
         Ok(Self::new(server, wire.tool))
     }

@@ -62,6 +62,10 @@ fn a_server_key_has_exactly_one_json_form() {
             "environment id is empty",
         ),
         (r#""docs""#, "invalid type"),
+        (
+            r#"["docs","devbox"]"#,
+            "invalid type: sequence, expected an object",
+        ),
     ] {
         check_refused::<McpServerKey>(json, why);
     }
