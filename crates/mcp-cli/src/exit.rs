@@ -18,15 +18,17 @@ pub(crate) enum ExitStatus {
     Server,
     /// The call ran into its time limit.
     Timeout,
+    /// The system refused something that has nothing to do with servers.
+    System,
     /// Ended on request.
     Interrupted(Interrupt),
 }
 
 /// Every status with its meaning, as `--help` shows them.
-const MEANINGS: [(ExitStatus, &str); 7] = [
+const MEANINGS: [(ExitStatus, &str); 8] = [
     (
         ExitStatus::Ok,
-        "done; for `tools`: at least one server is ready, and every required one",
+        "done; for `tools`: no required server failed, and not all of them",
     ),
     (
         ExitStatus::ToolError,
@@ -41,6 +43,10 @@ const MEANINGS: [(ExitStatus, &str); 7] = [
         "a server that is needed could not be started, or the call failed on the way",
     ),
     (ExitStatus::Timeout, "the call ran into its time limit"),
+    (
+        ExitStatus::System,
+        "the system refused, such as writing the result to a full disk",
+    ),
     (
         ExitStatus::Interrupted(Interrupt::Interrupt),
         "interrupted (Ctrl-C); the servers were ended",
@@ -60,6 +66,7 @@ impl ExitStatus {
             Self::Usage => 2,
             Self::Server => 3,
             Self::Timeout => 4,
+            Self::System => 5,
             // 128 and the number of the signal, as shells have it.
             Self::Interrupted(Interrupt::Interrupt) => 130,
             Self::Interrupted(Interrupt::Terminate) => 143,

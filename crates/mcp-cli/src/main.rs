@@ -6,11 +6,21 @@
     reason = "the program is what prints"
 )]
 
+mod arguments;
+mod call;
 mod cli;
+mod config_file;
+mod demo;
 mod exit;
+mod failure;
 mod interrupt;
 mod log;
+mod report;
+mod screen;
+mod serving;
 mod session;
+mod target;
+mod tools;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -40,8 +50,8 @@ fn main() -> ExitCode {
     {
         Ok(runtime) => runtime,
         Err(error) => {
-            eprintln!("mcp-runtime: cannot start the executor: {error}");
-            return ExitStatus::Server.into();
+            screen::error(format_args!("cannot start the executor: {error}"));
+            return ExitStatus::System.into();
         }
     };
     let status = runtime.block_on(run(cli.command));
@@ -50,7 +60,15 @@ fn main() -> ExitCode {
 }
 
 async fn run(command: Command) -> ExitStatus {
-    match command {
-        Command::Session => session::run().await,
-    }
+    let done = match command {
+        Command::Tools(args) => tools::run(args).await,
+        Command::Call(args) => call::run(args).await,
+        Command::Session => Ok(session::run().await),
+        Command::Demo(args) => demo::run(args).await,
+        Command::DemoServer(args) => demo::serve(args).await,
+    };
+    done.unwrap_or_else(|failure| {
+        failure.tell();
+        failure.status()
+    })
 }

@@ -1,0 +1,121 @@
+//! [`Failure`]: why a command stopped, with what a person needs to go on.
+
+use std::error::Error;
+use std::io;
+use std::path::PathBuf;
+
+use mcp_runtime::{BuildError, CallError, ErrorChain, ErrorCode, PrepareError, StartupError};
+
+use crate::arguments::ArgumentsError;
+use crate::config_file::ConfigFileError;
+use crate::exit::ExitStatus;
+use crate::interrupt::Interrupt;
+use crate::screen;
+use crate::target::TargetError;
+
+/// Why a command stopped. Each case has its exit status, and its message says what to do.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    #[error(transparent)]
+    Config(#[from] ConfigFileError),
+    #[error(transparent)]
+    Arguments(#[from] ArgumentsError),
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    #[error("the configuration cannot be used")]
+    Build(#[from] BuildError),
+    #[error("server `{server}` is disabled in {}: remove `enabled` there, or set it to true", .config.display())]
+    Disabled { server: String, config: PathBuf },
+    #[error(transparent)]
+    Startup(std::sync::Arc<StartupError>),
+    #[error("server `{server}` is not connected: {why}")]
+    NotConnected { server: String, why: String },
+    #[error(transparent)]
+    Prepare(#[from] PrepareError),
+    #[error(transparent)]
+    Call(#[from] CallError),
+    #[error("cannot listen for signals")]
+    Signals(#[source] io::Error),
+    #[error("cannot write the result to stdout")]
+    Output(#[source] io::Error),
+    #[error("the demo cannot be set up")]
+    Demo(#[source] io::Error),
+    #[error("interrupted")]
+    Interrupted(Interrupt),
+}
+
+impl Failure {
+    /// The exit status; the one place where failures become numbers.
+    pub(crate) fn status(&self) -> ExitStatus {
+        match self {
+            Self::Config(_)
+            | Self::Arguments(_)
+            | Self::Target(_)
+            | Self::Build(_)
+            | Self::Disabled { .. }
+            | Self::Prepare(_) => ExitStatus::Usage,
+            Self::Call(error) => match error.code() {
+                ErrorCode::RequestTimeout => ExitStatus::Timeout,
+                ErrorCode::InvalidRequest => ExitStatus::Usage,
+                _ => ExitStatus::Server,
+            },
+            Self::Startup(_) | Self::NotConnected { .. } => ExitStatus::Server,
+            Self::Signals(_) | Self::Output(_) | Self::Demo(_) => ExitStatus::System,
+            Self::Interrupted(interrupt) => ExitStatus::Interrupted(*interrupt),
+        }
+    }
+
+    /// Tells a person on stderr.
+    pub(crate) fn tell(&self) {
+        if matches!(self, Self::Interrupted(_)) {
+            // Who asked for it knows.
+            return;
+        }
+        screen::error(ErrorChain(self));
+        match self {
+            Self::Startup(error) => {
+                screen::stderr_tail(error.stderr_tail());
+                if let Some(hint) = startup_hint(error) {
+                    screen::note(hint);
+                }
+            }
+            Self::Call(error) => {
+                let disconnect = error.request().and_then(|request| request.disconnect());
+                screen::stderr_tail(disconnect.map_or("", |disconnect| disconnect.stderr_tail()));
+                if error.code() == ErrorCode::RequestTimeout {
+                    screen::note(
+                        "give the call more time with --timeout SECONDS, or with `tool_timeout_sec` in the configuration",
+                    );
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What to try when a server did not start and its error does not say so itself.
+pub(crate) fn startup_hint(error: &StartupError) -> Option<&'static str> {
+    match error.code() {
+        ErrorCode::AuthRequired => Some(
+            "the server wants credentials: name the variable that holds the token as `bearer_token_env_var`, or set `headers`",
+        ),
+        ErrorCode::TransportError => {
+            Some("check `url`, and that the server is running and reachable from here")
+        }
+        ErrorCode::StartupFailed if error.source().is_some_and(ended_itself) => Some(
+            "run the command by itself to see what it wants; it gets few variables of this environment: name others as `env_vars`",
+        ),
+        _ => None,
+    }
+}
+
+fn ended_itself(source: &(dyn Error + 'static)) -> bool {
+    let mut next = Some(source);
+    while let Some(error) = next {
+        if error.is::<mcp_runtime::Disconnect>() {
+            return true;
+        }
+        next = error.source();
+    }
+    false
+}
