@@ -1,8 +1,13 @@
 //! Who shares, and who does not.
 
-use mcp_catalog::Origin::{Alone, BackedUp, Led};
+use std::error::Error;
+use std::time::Duration;
 
-use crate::scenario::{End, Fetch, Startup, check, play};
+use mcp_catalog::Origin::{Alone, BackedUp, Led};
+use mcp_catalog::{Fetched, JoinError, SharedListings, Sharing};
+use tokio::time::Instant;
+
+use crate::scenario::{End, Fetch, Item, NoAnswer, Startup, check, play, scope};
 
 /// C1
 #[tokio::test(start_paused = true)]
@@ -145,4 +150,50 @@ async fn a_waiter_that_runs_out_of_time_disturbs_nobody() {
         &[(0, 0)],
     )
     .await;
+}
+
+/// The messages of an error and its sources.
+fn chain(error: &dyn Error) -> Vec<String> {
+    let mut messages = vec![error.to_string()];
+    let mut source = error.source();
+    while let Some(error) = source {
+        messages.push(error.to_string());
+        source = error.source();
+    }
+    messages
+}
+
+/// C3: an error says what happened once, and what to do.
+#[tokio::test(start_paused = true)]
+async fn errors_say_what_and_why_once() {
+    let listings = SharedListings::<Item>::new();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let scope = scope("docs");
+    let failed = listings
+        .join(&scope, Sharing::Shared, deadline, || async {
+            Err(NoAnswer(0))
+        })
+        .await
+        .unwrap_err();
+    assert_eq!(
+        chain(&failed),
+        [
+            "could not list what the server offers",
+            "the server did not answer startup 0"
+        ]
+    );
+    let timeout: JoinError<NoAnswer> = listings
+        .join(&scope, Sharing::Shared, deadline, || async {
+            std::future::pending::<()>().await;
+            Ok(Fetched::complete(vec![]))
+        })
+        .await
+        .unwrap_err();
+    assert_eq!(
+        chain(&timeout),
+        [
+            "no listing within 30s, 0ns of it spent waiting for other startups: allow the startup more \
+             time or opt out of sharing"
+        ]
+    );
 }
