@@ -4,9 +4,10 @@
 //! answers pass rmcp's message types on the way and are written back to JSON from there.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use dashmap::DashMap;
 use futures_util::FutureExt;
 use http::header::AUTHORIZATION;
 use http::{HeaderName, HeaderValue};
@@ -88,19 +89,12 @@ pub(crate) struct HttpLink {
 /// rmcp gives out progress tokens of its own; this remembers whose they are.
 #[derive(Debug, Default)]
 struct Tokens {
-    calls: Mutex<HashMap<String, CallId>>,
-}
-
-impl Tokens {
-    fn calls(&self) -> MutexGuard<'_, HashMap<String, CallId>> {
-        // Every map operation is complete or has not begun.
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+    calls: DashMap<String, CallId>,
 }
 
 impl ProgressTokens for Tokens {
     fn call(&self, token: &RawValue) -> Option<CallId> {
-        self.calls().get(token.get()).copied()
+        Some(*self.calls.get(token.get())?)
     }
 }
 
@@ -234,7 +228,7 @@ impl<'a> InFlight<'a> {
     fn new(link: &'a HttpLink, handle: &RequestHandle<RoleClient>, call: Option<CallId>) -> Self {
         let token = call.and_then(|call| {
             let token = serde_json::to_string(&handle.progress_token).ok()?;
-            link.tokens.calls().insert(token.clone(), call);
+            link.tokens.calls.insert(token.clone(), call);
             Some(token)
         });
         Self {
@@ -249,7 +243,7 @@ impl<'a> InFlight<'a> {
 impl Drop for InFlight<'_> {
     fn drop(&mut self) {
         if let Some(token) = &self.token {
-            self.link.tokens.calls().remove(token);
+            self.link.tokens.calls.remove(token);
         }
         if self.answered {
             return;
