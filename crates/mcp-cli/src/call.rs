@@ -2,12 +2,9 @@
 
 mod content;
 
-use std::time::Duration;
-
 use mcp_runtime::{
     CallOptions, McpRuntime, PreparedCall, ServerConfig, ServerName, ServerState, ToolOutput,
 };
-use serde_json::value::RawValue;
 
 use crate::arguments;
 use crate::cli::CallArgs;
@@ -48,8 +45,10 @@ pub(crate) async fn run(args: CallArgs) -> Result<ExitStatus, Failure> {
     let builder = serving::builder().servers(servers);
     let (status, _) = serving::with_servers(builder, async |runtime| {
         let call = prepare(runtime, &target, &config).await?;
-        let options = options(arguments, args.timeout);
-        let output = call.execute(options).await?;
+        let options = arguments.map_or_else(CallOptions::new, |arguments| {
+            CallOptions::new().arguments(arguments)
+        });
+        let output = call.execute(options).await.map_err(Box::new)?;
         print(&output, args.json)
     })
     .await?;
@@ -115,17 +114,6 @@ async fn prepare(
         });
         absent.unwrap_or(Failure::Prepare(error))
     })
-}
-
-fn options(arguments: Option<Box<RawValue>>, timeout: Option<Duration>) -> CallOptions {
-    let mut options = CallOptions::new();
-    if let Some(arguments) = arguments {
-        options = options.arguments(arguments);
-    }
-    if let Some(timeout) = timeout {
-        options = options.timeout(timeout);
-    }
-    options
 }
 
 fn print(output: &ToolOutput, json: bool) -> Result<ExitStatus, Failure> {

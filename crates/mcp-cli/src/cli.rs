@@ -13,6 +13,7 @@ use crate::exit::ExitStatus;
 #[derive(Debug, Parser)]
 #[command(
     name = "mcp-runtime",
+    bin_name = "mcp-runtime",
     version,
     after_help = ExitStatus::help(),
     disable_help_subcommand = true
@@ -28,13 +29,10 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Start every configured server and list the tools
     Tools(ToolsArgs),
-    /// Call a tool and print what it answers
     Call(CallArgs),
     /// Serve programs over JSON lines: requests on stdin, responses and events on stdout
     Session,
-    /// Show what this program does, with two small servers of its own; needs nothing else
     Demo(DemoArgs),
     /// Be one of the servers of the demo
     #[command(hide = true)]

@@ -60,7 +60,7 @@ enum ConfigFileErrorKind {
         "no server is configured; add one under `mcpServers`, such as {{\"docs\": {{\"command\": \"docs-server\"}}}}"
     )]
     NoServers,
-    #[error("no server can be used: {0}")]
+    #[error("no server can be used:{0}")]
     AllRejected(String),
 }
 

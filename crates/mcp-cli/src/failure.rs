@@ -1,10 +1,11 @@
 //! [`Failure`]: why a command stopped, with what a person needs to go on.
 
-use std::error::Error;
 use std::io;
 use std::path::PathBuf;
 
-use mcp_runtime::{BuildError, CallError, ErrorChain, ErrorCode, PrepareError, StartupError};
+use mcp_runtime::{
+    BuildError, CallError, ErrorChain, ErrorCode, PrepareError, StartupError, StartupErrorKind,
+};
 
 use crate::arguments::ArgumentsError;
 use crate::config_file::ConfigFileError;
@@ -33,7 +34,7 @@ pub(crate) enum Failure {
     #[error(transparent)]
     Prepare(#[from] PrepareError),
     #[error(transparent)]
-    Call(#[from] CallError),
+    Call(#[from] Box<CallError>),
     #[error("cannot listen for signals")]
     Signals(#[source] io::Error),
     #[error("cannot write the result to stdout")]
@@ -88,6 +89,7 @@ impl Failure {
                     );
                 }
             }
+            Self::Prepare(_) => screen::note("`mcp-runtime tools` lists the tools there are"),
             _ => {}
         }
     }
@@ -102,20 +104,13 @@ pub(crate) fn startup_hint(error: &StartupError) -> Option<&'static str> {
         ErrorCode::TransportError => {
             Some("check `url`, and that the server is running and reachable from here")
         }
-        ErrorCode::StartupFailed if error.source().is_some_and(ended_itself) => Some(
+        ErrorCode::StartupFailed if ended_itself(error) => Some(
             "run the command by itself to see what it wants; it gets few variables of this environment: name others as `env_vars`",
         ),
         _ => None,
     }
 }
 
-fn ended_itself(source: &(dyn Error + 'static)) -> bool {
-    let mut next = Some(source);
-    while let Some(error) = next {
-        if error.is::<mcp_runtime::Disconnect>() {
-            return true;
-        }
-        next = error.source();
-    }
-    false
+fn ended_itself(error: &StartupError) -> bool {
+    matches!(error.kind(), StartupErrorKind::Request(request) if request.disconnect().is_some())
 }

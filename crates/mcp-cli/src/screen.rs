@@ -36,7 +36,7 @@ pub(crate) fn line(text: impl Display) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// As [`line`].
+/// As [`line()`].
 pub(crate) fn raw_line(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     let written = stdout
@@ -50,7 +50,7 @@ pub(crate) fn raw_line(text: &str) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// As [`line`].
+/// As [`line()`].
 pub(crate) fn foreign_text(text: &str) -> io::Result<()> {
     if io::stdout().is_terminal() {
         raw_line(&Harmless(text).to_string())

@@ -12,7 +12,7 @@ pub(super) const DEVBOX: &str = "devbox";
 /// The name of the server in both environments.
 pub(super) const DOCS: &str = "docs";
 /// The name of the server that cannot be started.
-pub(super) const BROKEN: &str = "broken";
+pub(super) const MISSING: &str = "missing";
 /// Its command.
 const MISSING_COMMAND: &str = "mcp-runtime-demo-no-such-program";
 
@@ -41,13 +41,13 @@ impl Cast {
 
     /// Both environments with all their servers.
     pub(super) fn everybody(&self) -> McpRuntimeBuilder {
-        let broken = ServerConfig::stdio(
-            BROKEN.parse().expect("a valid name"),
+        let missing = ServerConfig::stdio(
+            MISSING.parse().expect("a valid name"),
             StdioTransport::new(MISSING_COMMAND),
         );
         serving::builder()
             .multi_environment(MultiEnvironment::On)
-            .environment(self.environment(LOCAL).server(broken))
+            .environment(self.environment(LOCAL).server(missing))
             .environment(self.environment(DEVBOX))
     }
 

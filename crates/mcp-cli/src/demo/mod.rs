@@ -21,7 +21,7 @@ use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::report::{ErrorReport, ServerReport, ToolReport, millis};
 use crate::serving;
-use cast::{BROKEN, Cast, DEVBOX, DOCS, LOCAL};
+use cast::{Cast, DEVBOX, DOCS, LOCAL, MISSING};
 use story::{Step, Story};
 use vigil::Vigil;
 
@@ -100,7 +100,7 @@ async fn start(runtime: &McpRuntime, vigil: &Vigil) -> Step {
     };
     step.check("both `docs` are ready", ready(LOCAL) && ready(DEVBOX));
     let told = servers.iter().any(|server| {
-        server.key().name().as_str() == BROKEN
+        server.key().name().as_str() == MISSING
             && matches!(server.state(), ServerState::Failed { error, .. }
                 if matches!(error.kind(), StartupErrorKind::Spawn(_)))
     });

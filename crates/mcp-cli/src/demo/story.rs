@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::time::Instant;
 
-use super::cast::{BROKEN, DEVBOX, DOCS, LOCAL};
+use super::cast::{DEVBOX, DOCS, LOCAL, MISSING};
 use crate::exit::ExitStatus;
 use crate::report::millis;
 use crate::screen::{self, BAD, BOLD, DIM, GOOD, padding, width};
@@ -58,7 +58,7 @@ impl Story {
         if !json {
             screen::line(format_args!(
                 "Two environments, `{LOCAL}` and `{DEVBOX}`, have a server `{DOCS}` each; this program plays both.\n\
-                 `{LOCAL}` also has a server `{BROKEN}`, whose command does not exist."
+                 `{LOCAL}` also has a server `{MISSING}`, whose command does not exist."
             ))?;
         }
         Ok(story)

@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "  mcp__docs__search         search  Finds pages by words that are in t…",
+                "  mcp__docs__search         search  Finds pages by words that are in…",
                 "  mcp__docs__x_xabcdefghij  検索    Short.",
                 "  mcp__docs__y              y",
             ]

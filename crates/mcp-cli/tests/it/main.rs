@@ -1,0 +1,10 @@
+//! The program as it is run: command lines in; stdout, stderr and exit status out.
+
+mod call;
+mod configuration;
+mod demo;
+mod help;
+mod program;
+mod tools;
+#[cfg(unix)]
+mod unix;
