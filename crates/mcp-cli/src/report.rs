@@ -82,7 +82,7 @@ impl ServerReport {
             } => {
                 report.status = "ready";
                 report.tools = *tools;
-                report.era = Some(era);
+                report.era = Some(era.as_str());
                 report.listing = Some(if *shared { "shared" } else { "fetched" });
                 report.elapsed_ms = millis(*elapsed);
             }

@@ -148,6 +148,7 @@ impl McpRuntimeBuilder {
             },
             listings: self.listings,
             processes: Arc::default(),
+            eras: Arc::default(),
             stop: tokio_util::sync::CancellationToken::new(),
         };
         Ok((

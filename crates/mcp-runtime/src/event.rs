@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use tokio::sync::Notify;
 
 use crate::call::CallId;
+use crate::connection::SpokenEra;
 
 /// Transient events an unread stream keeps; beyond that they are dropped and counted.
 const TRANSIENT_LIMIT: usize = 1_024;
@@ -29,12 +30,19 @@ pub enum RuntimeEvent {
         server: McpServerKey,
         /// How many tools it offers, after filters.
         tools: usize,
-        /// The era spoken, `legacy` or `modern`.
-        era: &'static str,
+        /// The era spoken.
+        era: SpokenEra,
         /// How long startup took.
         elapsed: Duration,
         /// Whether the listing came from another startup (C1).
         shared: bool,
+    },
+    /// The server did not answer in one era of the protocol, and is started once more for the other (R5).
+    Retrying {
+        /// The server.
+        server: McpServerKey,
+        /// The era tried next.
+        era: SpokenEra,
     },
     /// The server could not be started.
     Failed {

@@ -69,7 +69,7 @@ pub use config::{
 };
 pub use connection::{
     Disconnect, Exit, HttpSetupError, Malformed, Refused, RequestError, RequestErrorKind, RpcError,
-    SpawnError, UnsupportedVersion,
+    SpawnError, SpokenEra, UnsupportedVersion,
 };
 pub use deadline::Elapsed;
 pub use environment::Environment;

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use mcp_keys::ToolName;
+use mcp_sandbox_meta::RawMeta;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -30,11 +31,12 @@ pub(crate) async fn tools(
     let mut listing = Listing::default();
     let mut cursor = None;
     loop {
-        let params = PageRequest {
+        let params = |meta| PageRequest {
             cursor: cursor.as_deref(),
+            meta,
         };
         let page = connection
-            .request(METHOD, |_| &params, None, deadline)
+            .request(METHOD, RawMeta::new(), params, None, deadline)
             .await?;
         cursor = listing
             .page(&page)
@@ -73,6 +75,8 @@ pub(crate) fn timed_out(elapsed: Elapsed) -> RequestError {
 struct PageRequest<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     cursor: Option<&'a RawValue>,
+    #[serde(rename = "_meta", skip_serializing_if = "RawMeta::is_empty")]
+    meta: RawMeta,
 }
 
 #[derive(Deserialize)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mcp_keys::{HiddenReason, McpServerKey};
 
-use crate::connection::Disconnect;
+use crate::connection::{Disconnect, SpokenEra};
 use crate::slot::{Slot, SlotState};
 use crate::startup::StartupError;
 
@@ -27,8 +27,8 @@ pub enum ServerState {
     Ready {
         /// How many tools it offers, after filters.
         tools: usize,
-        /// The era spoken, `legacy` or `modern`.
-        era: &'static str,
+        /// The era spoken.
+        era: SpokenEra,
         /// How long startup took.
         elapsed: Duration,
         /// Whether its first listing came from another startup (C1).
@@ -66,7 +66,7 @@ impl ServerStatus {
                 elapsed,
                 shared,
             } => {
-                let (tools, era) = (slot.offered(&connection), connection.facts().era());
+                let (tools, era) = (slot.offered(&connection), connection.facts().era);
                 ServerState::Ready {
                     tools,
                     era,

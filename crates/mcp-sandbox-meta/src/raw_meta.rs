@@ -76,6 +76,14 @@ impl RawMeta {
         self.push_spelled(&spelled, value.get());
     }
 
+    /// Adds the members of `other` at the end, under the same terms as [`push`](Self::push).
+    pub fn extend(&mut self, other: &Self) {
+        if !self.is_empty() && !other.is_empty() {
+            self.members.push(',');
+        }
+        self.members.push_str(&other.members);
+    }
+
     /// Whether there is no member.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -1,5 +1,6 @@
 //! What a session answers.
 
+use std::error::Error;
 use std::time::Duration;
 
 use mcp_runtime::{
@@ -72,7 +73,11 @@ pub(super) struct ToolAnswer {
 
 /// Why a request failed.
 #[derive(Debug, Serialize)]
-pub(super) struct Failure {
+#[serde(transparent)]
+pub(super) struct Failure(Box<Details>);
+
+#[derive(Debug, Serialize)]
+struct Details {
     code: ErrorCode,
     outcome: FailureOutcome,
     message: String,
@@ -119,7 +124,7 @@ impl ServerAnswer {
             } => {
                 answer.status = "ready";
                 answer.tools = *tools;
-                answer.era = Some(era);
+                answer.era = Some(era.as_str());
                 answer.listing = Some(if *shared { "shared" } else { "fetched" });
                 answer.elapsed_ms = milliseconds(*elapsed);
             }
@@ -128,9 +133,9 @@ impl ServerAnswer {
                 answer.error = Some(Failure::of_startup(error));
             }
             ServerState::Disconnected { why } => {
-                let tail = why.stderr_tail().to_owned();
                 answer.error = Some(
-                    Failure::new(ErrorCode::TransportClosed, why.to_string()).with_stderr(tail),
+                    Failure::new(ErrorCode::TransportClosed, why.to_string())
+                        .with_stderr(why.stderr_tail()),
                 );
             }
             ServerState::Cancelled => answer.error = Some(Failure::cancelled()),
@@ -146,7 +151,7 @@ impl ServerAnswer {
     }
 
     pub(super) fn rejected(rejected: &Rejected) -> Self {
-        let error = Some(Failure::invalid(&rejected.message));
+        let error = Some(Failure::invalid(rejected.message.as_str()));
         Self {
             error,
             ..Self::new(&rejected.server, rejected.environment.as_ref())
@@ -181,20 +186,29 @@ impl ToolAnswer {
 }
 
 impl Failure {
-    fn new(code: ErrorCode, message: impl ToString) -> Self {
-        Self {
+    fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self(Box::new(Details {
             code,
             outcome: code.outcome(),
-            message: message.to_string(),
+            message: message.into(),
             rpc: None,
             stderr_tail: None,
             candidates: Vec::new(),
-        }
+        }))
+    }
+
+    fn of(code: ErrorCode, error: &(dyn Error + 'static)) -> Self {
+        Self::new(code, ErrorChain(error).to_string())
     }
 
     /// The request itself is wrong.
-    pub(super) fn invalid(message: impl ToString) -> Self {
+    pub(super) fn invalid(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::InvalidRequest, message)
+    }
+
+    /// The request itself is wrong, and an error says how.
+    pub(super) fn invalid_because(error: &(dyn Error + 'static)) -> Self {
+        Self::of(ErrorCode::InvalidRequest, error)
     }
 
     /// The request was cancelled.
@@ -203,7 +217,7 @@ impl Failure {
     }
 
     pub(super) fn of_call(error: &CallError) -> Self {
-        let failure = Self::new(error.code(), ErrorChain(error));
+        let failure = Self::of(error.code(), error);
         match error.request() {
             Some(request) => failure.with_request(request),
             None => failure,
@@ -211,52 +225,41 @@ impl Failure {
     }
 
     pub(super) fn of_prepare(error: &PrepareError) -> Self {
-        Self {
-            candidates: error.candidates().to_vec(),
-            ..Self::new(error.code(), ErrorChain(error))
-        }
+        let mut failure = Self::of(error.code(), error);
+        failure.0.candidates = error.candidates().to_vec();
+        failure
     }
 
     pub(super) fn of_refresh(error: &RefreshError) -> Self {
         match error {
             RefreshError::Server(error) => Self::of_prepare(error),
-            RefreshError::Request(request) => {
-                Self::new(error.code(), ErrorChain(error)).with_request(request)
-            }
-            _ => Self::new(error.code(), ErrorChain(error)),
+            RefreshError::Request(request) => Self::of(error.code(), error).with_request(request),
+            _ => Self::of(error.code(), error),
         }
     }
 
     fn of_startup(error: &StartupError) -> Self {
-        let failure =
-            Self::new(error.code(), ErrorChain(error)).with_stderr(error.stderr_tail().to_owned());
-        Self {
-            rpc: error.rpc().as_ref().map(RpcAnswer::of),
-            ..failure
+        let mut failure = Self::of(error.code(), error).with_stderr(error.stderr_tail());
+        failure.0.rpc = error.rpc().as_ref().map(RpcAnswer::of);
+        failure
+    }
+
+    fn with_request(mut self, error: &RequestError) -> Self {
+        self.0.rpc = error.rpc().map(RpcAnswer::of);
+        match error.disconnect() {
+            Some(disconnect) => self.with_stderr(disconnect.stderr_tail()),
+            None => self,
         }
     }
 
-    fn with_request(self, error: &RequestError) -> Self {
-        let tail = error
-            .disconnect()
-            .map(|disconnect| disconnect.stderr_tail().to_owned());
-        let failure = self.with_stderr(tail.unwrap_or_default());
-        Self {
-            rpc: error.rpc().map(RpcAnswer::of),
-            ..failure
-        }
-    }
-
-    fn with_stderr(self, tail: String) -> Self {
-        Self {
-            stderr_tail: Some(tail).filter(|tail| !tail.is_empty()),
-            ..self
-        }
+    fn with_stderr(mut self, tail: &str) -> Self {
+        self.0.stderr_tail = Some(tail.to_owned()).filter(|tail| !tail.is_empty());
+        self
     }
 
     #[cfg(test)]
     pub(super) fn message(&self) -> &str {
-        &self.message
+        &self.0.message
     }
 }
 

@@ -42,6 +42,11 @@ enum Event<'a> {
         listing: &'static str,
         elapsed_ms: u64,
     },
+    Retrying {
+        #[serde(flatten)]
+        server: Server<'a>,
+        era: &'a str,
+    },
     Failed {
         #[serde(flatten)]
         server: Server<'a>,
@@ -116,7 +121,7 @@ impl<'a> Event<'a> {
             } => Self::Ready {
                 server: of(server),
                 tools: *tools,
-                era,
+                era: era.as_str(),
                 listing: if *shared { "shared" } else { "fetched" },
                 elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
             },
@@ -130,6 +135,10 @@ impl<'a> Event<'a> {
                 code: *code,
                 message,
                 stderr_tail,
+            },
+            RuntimeEvent::Retrying { server, era } => Self::Retrying {
+                server: of(server),
+                era: era.as_str(),
             },
             RuntimeEvent::Cancelled { server } => Self::Cancelled(of(server)),
             RuntimeEvent::CatalogChanged { server, tools } => Self::CatalogChanged {

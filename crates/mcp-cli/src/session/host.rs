@@ -54,7 +54,7 @@ impl Hosts {
     /// Starts a runtime under a name that is free.
     pub(super) fn start(
         self: &Arc<Self>,
-        start: Box<Start>,
+        start: Start,
         output: &Output,
     ) -> Result<(String, Starting), Failure> {
         let name = start.runtime().to_owned();

@@ -93,7 +93,7 @@ impl Output {
                     ok: true,
                     success,
                 })
-                .await
+                .await;
             }
             Err(error) => {
                 self.line(&Failed {
@@ -101,7 +101,7 @@ impl Output {
                     ok: false,
                     error,
                 })
-                .await
+                .await;
             }
         }
     }

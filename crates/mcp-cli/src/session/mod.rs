@@ -112,7 +112,7 @@ impl Session {
     fn begin(&self, operation: Operation) -> Result<Work, Failure> {
         match operation {
             Operation::Start(start) => {
-                let (name, starting) = self.hosts.start(start, &self.output)?;
+                let (name, starting) = self.hosts.start(*start, &self.output)?;
                 Ok(Work::Start { name, starting })
             }
             Operation::Cancel { target } => Ok(Work::Cancelled(self.pending.cancel(target.get()))),

@@ -1,8 +1,8 @@
 //! `start`: from its members to a runtime that is starting.
 
 use mcp_runtime::{
-    BuildError, ConfigError, Environment, EnvironmentId, ErrorChain, EventStream, ListingShare,
-    McpRuntime, McpServers, MultiEnvironment, NameProfile,
+    Environment, EnvironmentId, ErrorChain, EventStream, ListingShare, McpRuntime, McpServers,
+    MultiEnvironment, NameProfile,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -87,7 +87,7 @@ impl Start {
         }
         let (runtime, events) = builder
             .start()
-            .map_err(|error: BuildError| Failure::invalid(ErrorChain(&error)))?;
+            .map_err(|error| Failure::invalid_because(&error))?;
         Ok(Begun {
             runtime,
             events,
@@ -136,8 +136,7 @@ impl EnvironmentMembers {
     }
 
     fn environment(self, rejected: &mut Vec<Rejected>) -> Result<Environment, Failure> {
-        let id =
-            EnvironmentId::new(self.id).map_err(|error| Failure::invalid(ErrorChain(&error)))?;
+        let id = EnvironmentId::new(self.id).map_err(|error| Failure::invalid_because(&error))?;
         let mut environment = Environment::new(id.clone()).selected(self.selected.unwrap_or(true));
         if let Some(cwd) = self.cwd {
             environment = environment.cwd(cwd);
@@ -166,7 +165,7 @@ fn read(
     rejected: &mut Vec<Rejected>,
 ) -> Result<McpServers, Failure> {
     let servers = McpServers::from_entries(servers.get())
-        .map_err(|error: ConfigError| Failure::invalid(ErrorChain(&error)))?;
+        .map_err(|error| Failure::invalid_because(&error))?;
     rejected.extend(servers.rejected().iter().map(|error| Rejected {
         server: error.server().unwrap_or_default().to_owned(),
         environment: environment.cloned(),

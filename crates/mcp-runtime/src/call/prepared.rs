@@ -7,7 +7,7 @@ use mcp_catalog::CatalogSnapshot;
 use mcp_keys::ToolKey;
 use mcp_sandbox_meta::RawMeta;
 use serde::Serialize;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 
 use super::{CallError, CallErrorKind, CallId, ToolOutput};
 use crate::connection::Connection;
@@ -155,21 +155,15 @@ impl PreparedCall {
             return Err(CallErrorKind::CatalogChanged);
         }
         let name = self.key.tool().as_str();
-        let params = |token: Option<u64>| {
-            let mut meta = meta;
-            if let Some(token) = token.and_then(|token| to_raw_value(&token).ok()) {
-                meta.push("progressToken", &token);
-            }
-            CallParams {
-                name,
-                arguments,
-                meta,
-            }
+        let params = |meta| CallParams {
+            name,
+            arguments,
+            meta,
         };
-        let raw = self
+        let request = self
             .connection
-            .request(METHOD, params, Some(self.id), &deadline)
-            .await?;
+            .request(METHOD, meta, params, Some(self.id), &deadline);
+        let raw = request.await?;
         ToolOutput::new(raw).ok_or(CallErrorKind::Result)
     }
 

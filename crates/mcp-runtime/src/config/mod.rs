@@ -1,9 +1,12 @@
 //! What to connect to, and how.
 
+mod entry;
+mod error;
 mod mcp_json;
 mod secret;
 mod server;
 
-pub use mcp_json::{ConfigError, ConfigErrorKind, McpServers};
+pub use error::{ConfigError, ConfigErrorKind};
+pub use mcp_json::McpServers;
 pub use secret::Secret;
 pub use server::{Era, HttpTransport, ServerConfig, StdioTransport, ToolFilter, Transport};

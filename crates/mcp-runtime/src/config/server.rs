@@ -68,11 +68,13 @@ pub struct HttpTransport {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Era {
-    /// Whatever the server speaks. Today that is the legacy handshake, with every server.
+    /// Whatever the server speaks: a process is asked for the legacy era first, an endpoint for the modern one.
     #[default]
     Auto,
     /// `initialize`, up to 2025-11-25.
     Legacy,
+    /// `server/discover`, from 2026-07-28 on.
+    Modern,
 }
 
 /// Which of a server's tools are offered (R8). Applies after sharing: filters differ, listings do not.
@@ -175,6 +177,10 @@ impl ServerConfig {
     #[must_use]
     pub fn transport(&self) -> &Transport {
         &self.transport
+    }
+
+    pub(crate) fn configured_era(&self) -> Era {
+        self.era
     }
 
     pub(crate) fn is_enabled(&self) -> bool {

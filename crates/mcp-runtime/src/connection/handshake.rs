@@ -1,8 +1,10 @@
-//! The legacy handshake, and what it tells about a server.
+//! How a server and we agree, in either era, and what that tells about the server (R5).
 
+use mcp_sandbox_meta::RawMeta;
+use rmcp::RoleClient;
+use rmcp::model::ProtocolVersion;
 use rmcp::service::Peer;
-use rmcp::{RoleClient, model::ProtocolVersion};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::request::{RequestError, RequestErrorKind};
@@ -11,10 +13,42 @@ use super::stdio::StdioLink;
 use crate::deadline::Deadline;
 
 const INITIALIZE: &str = "initialize";
+const DISCOVER: &str = "server/discover";
+/// The version of the era without a handshake.
+pub(crate) const MODERN: ProtocolVersion = ProtocolVersion::V_2026_07_28;
+
+/// A generation of the protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SpokenEra {
+    /// A handshake with `initialize`, up to 2025-11-25.
+    Legacy,
+    /// Every request says what the client is, from 2026-07-28 on.
+    Modern,
+}
+
+impl SpokenEra {
+    /// `legacy` or `modern`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Legacy => "legacy",
+            Self::Modern => "modern",
+        }
+    }
+
+    pub(crate) fn other(self) -> Self {
+        match self {
+            Self::Legacy => Self::Modern,
+            Self::Modern => Self::Legacy,
+        }
+    }
+}
 
 /// What a server said of itself.
 #[derive(Debug, Clone)]
 pub(crate) struct ServerFacts {
+    pub(crate) era: SpokenEra,
     pub(crate) protocol_version: String,
     pub(crate) server_info: Option<Box<RawValue>>,
     pub(crate) capabilities: Option<Box<RawValue>>,
@@ -29,26 +63,37 @@ pub struct UnsupportedVersion {
 }
 
 impl ServerFacts {
-    /// The era spoken: the legacy one, so far.
-    pub(crate) fn era(&self) -> &'static str {
-        "legacy"
-    }
-
-    /// What an HTTP handshake of rmcp's has found out.
-    pub(crate) fn of_peer(peer: &Peer<RoleClient>) -> Self {
+    /// What rmcp has found out over HTTP.
+    pub(crate) fn of_peer(era: SpokenEra, peer: &Peer<RoleClient>) -> Self {
         let info = peer.peer_info();
+        let info = info.as_deref();
         Self {
+            era,
             protocol_version: info
-                .as_ref()
                 .map(|info| info.protocol_version.to_string())
                 .unwrap_or_default(),
-            server_info: info
-                .as_ref()
-                .and_then(|info| to_raw_value(info.server_info.as_ref()?).ok()),
-            capabilities: info
-                .as_ref()
-                .and_then(|info| to_raw_value(&info.capabilities).ok()),
+            server_info: info.and_then(|info| to_raw_value(info.server_info.as_ref()?).ok()),
+            capabilities: info.and_then(|info| to_raw_value(&info.capabilities).ok()),
         }
+    }
+
+    /// Whether the server says that it announces changes of its tools.
+    pub(crate) fn announces_tools(&self) -> bool {
+        #[derive(Deserialize, Default)]
+        #[serde(default)]
+        struct Capabilities {
+            tools: Tools,
+        }
+        #[derive(Deserialize, Default)]
+        #[serde(default, rename_all = "camelCase")]
+        struct Tools {
+            list_changed: bool,
+        }
+        let capabilities = self.capabilities.as_deref().map_or("{}", RawValue::get);
+        serde_json::from_str::<Capabilities>(capabilities)
+            .unwrap_or_default()
+            .tools
+            .list_changed
     }
 }
 
@@ -89,10 +134,86 @@ pub(crate) async fn legacy(
     link.notify("notifications/initialized")
         .map_err(HandshakeError::Request)?;
     Ok(ServerFacts {
+        era: SpokenEra::Legacy,
         protocol_version: answer.protocol_version,
         server_info: answer.server_info.map(ToOwned::to_owned),
         capabilities: answer.capabilities.map(ToOwned::to_owned),
     })
+}
+
+/// `server/discover`. There is nothing to acknowledge: every request carries what the server needs.
+pub(crate) async fn modern(
+    link: &StdioLink,
+    meta: &RawMeta,
+    deadline: &Deadline,
+) -> Result<ServerFacts, HandshakeError> {
+    #[derive(Serialize)]
+    struct Params<'a> {
+        #[serde(rename = "_meta")]
+        meta: &'a RawMeta,
+    }
+    #[derive(Deserialize)]
+    struct Answer<'a> {
+        #[serde(rename = "supportedVersions")]
+        supported: Vec<String>,
+        #[serde(borrow, default)]
+        capabilities: Option<&'a RawValue>,
+        #[serde(borrow, default, rename = "_meta")]
+        meta: Option<AnswerMeta<'a>>,
+    }
+    #[derive(Deserialize)]
+    struct AnswerMeta<'a> {
+        #[serde(borrow, default, rename = "io.modelcontextprotocol/serverInfo")]
+        server_info: Option<&'a RawValue>,
+    }
+    let raw = link
+        .request(DISCOVER, |_| Params { meta }, None, deadline)
+        .await;
+    let raw = raw.map_err(HandshakeError::Request)?;
+    let answer: Answer<'_> = serde_json::from_str(raw.get()).map_err(|error| {
+        HandshakeError::Request(RequestError::new(
+            DISCOVER,
+            RequestErrorKind::Unexpected(error),
+        ))
+    })?;
+    if !answer
+        .supported
+        .iter()
+        .any(|version| version == MODERN.as_str())
+    {
+        return Err(HandshakeError::Version(UnsupportedVersion {
+            offered: answer.supported.join("`, `"),
+            supported: vec![MODERN.to_string()],
+        }));
+    }
+    Ok(ServerFacts {
+        era: SpokenEra::Modern,
+        protocol_version: MODERN.to_string(),
+        server_info: answer
+            .meta
+            .and_then(|meta| meta.server_info)
+            .map(ToOwned::to_owned),
+        capabilities: answer.capabilities.map(ToOwned::to_owned),
+    })
+}
+
+/// What a request of the modern era says of the client.
+pub(crate) fn client_meta(handler: &ServerRequests) -> serde_json::Result<RawMeta> {
+    let config = handler.config();
+    let mut meta = RawMeta::new();
+    meta.push(
+        "io.modelcontextprotocol/protocolVersion",
+        &to_raw_value(&MODERN)?,
+    );
+    meta.push(
+        "io.modelcontextprotocol/clientInfo",
+        &to_raw_value(&config.client_info)?,
+    );
+    meta.push(
+        "io.modelcontextprotocol/clientCapabilities",
+        &to_raw_value(&config.capabilities)?,
+    );
+    Ok(meta)
 }
 
 fn check_version(offered: &str) -> Result<(), UnsupportedVersion> {

@@ -14,11 +14,11 @@ use http::{HeaderName, HeaderValue};
 use rmcp::RoleClient;
 use rmcp::model::{
     CancelledNotification, CancelledNotificationParam, ClientNotification, ClientRequest,
-    CustomRequest, RequestId,
+    CustomRequest, RequestId, SubscriptionFilter,
 };
 use rmcp::service::{
-    ClientInitializeError, Peer, PeerRequestOptions, RequestHandle, RunningService, ServiceError,
-    serve_client_with_ct,
+    ClientCacheConfig, ClientInitializeError, ClientLifecycleMode, Peer, PeerRequestOptions,
+    RequestHandle, RunningService, ServiceError, Subscription, serve_client_with_lifecycle_and_ct,
 };
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
@@ -29,6 +29,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::codec::RpcError;
 use super::disconnect::Disconnect;
+use super::handshake::{MODERN, SpokenEra};
 use super::notice::Notices;
 use super::request::{RequestError, RequestErrorKind};
 use super::server_request::{ProgressTokens, ServerRequests};
@@ -120,13 +121,27 @@ impl HttpSetup {
         self,
         client: rmcp::model::Implementation,
         notices: Notices,
+        era: SpokenEra,
     ) -> Result<HttpLink, ClientInitializeError> {
         let tokens = Arc::new(Tokens::default());
         let handler = ServerRequests::with_notices(client, notices, tokens.clone());
         let closed = CancellationToken::new();
         let transport = StreamableHttpClientTransport::with_client(self.client, self.config);
+        let lifecycle = match era {
+            SpokenEra::Legacy => ClientLifecycleMode::Initialize,
+            SpokenEra::Modern => ClientLifecycleMode::Discover {
+                preferred_versions: vec![MODERN],
+            },
+        };
         // A child token, so that one service ending cancels nothing but itself.
-        let service = serve_client_with_ct(handler, transport, closed.child_token()).await?;
+        let token = closed.child_token();
+        let service =
+            serve_client_with_lifecycle_and_ct(handler, transport, lifecycle, token).await?;
+        // Catalogs are kept here, with revisions; a cache below could bring an old listing back.
+        service
+            .peer()
+            .set_response_cache_config(ClientCacheConfig::disabled())
+            .await;
         Ok(HttpLink {
             peer: service.peer().clone(),
             tokens,
@@ -144,7 +159,7 @@ impl HttpLink {
     /// Sends a request and waits for its result until the deadline.
     pub(crate) async fn request<P: Serialize>(
         &self,
-        method: &str,
+        method: &'static str,
         params: P,
         call: Option<CallId>,
         deadline: &Deadline,
@@ -170,6 +185,18 @@ impl HttpLink {
         let answer = answer.map_err(|error| fail(self.failure(error)))?;
         serde_json::value::to_raw_value(&answer)
             .map_err(|error| fail(RequestErrorKind::Unexpected(error)))
+    }
+
+    /// Opens a subscription and waits for its acknowledgement until the deadline.
+    pub(crate) async fn listen(
+        &self,
+        method: &'static str,
+        filter: SubscriptionFilter,
+        deadline: &Deadline,
+    ) -> Result<Subscription, RequestError> {
+        let listening = deadline.bound(self.peer.listen(filter)).await;
+        let listening = listening.map_err(|elapsed| RequestError::new(method, elapsed))?;
+        listening.map_err(|error| RequestError::new(method, self.failure(error)))
     }
 
     pub(crate) async fn closed(&self) -> Arc<Disconnect> {

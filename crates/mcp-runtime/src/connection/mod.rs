@@ -15,19 +15,21 @@ mod process;
 mod request;
 mod server_request;
 mod stdio;
+mod subscription;
 
 use std::sync::Arc;
 
 use mcp_catalog::{LiveCatalog, RefreshGate};
 use mcp_keys::McpServerKey;
+use mcp_sandbox_meta::RawMeta;
 use rmcp::model::Implementation;
 use rmcp::service::ClientInitializeError;
 use serde::Serialize;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 
 pub use codec::{Malformed, RpcError};
 pub use disconnect::Disconnect;
-pub use handshake::UnsupportedVersion;
+pub use handshake::{SpokenEra, UnsupportedVersion};
 pub use http::HttpSetupError;
 pub use outbox::Refused;
 pub use process::{Exit, SpawnError};
@@ -46,6 +48,7 @@ use http::{HttpLink, HttpSetup};
 use notice::Notices;
 use server_request::ServerRequests;
 use stdio::StdioLink;
+pub(crate) use subscription::Subscription;
 
 /// A server that has shaken hands.
 #[derive(Debug)]
@@ -55,6 +58,8 @@ pub(crate) struct Connection {
     link: Link,
     catalog: LiveCatalog<Tool>,
     refresh: Arc<RefreshGate>,
+    /// What each request says of the client; empty where that is said once or by rmcp.
+    own_meta: RawMeta,
 }
 
 #[derive(Debug)]
@@ -72,6 +77,7 @@ pub(crate) enum ConnectError {
     Timeout(Elapsed),
     Request(RequestError),
     Version(UnsupportedVersion),
+    Encode(serde_json::Error),
 }
 
 /// What every connection of a runtime has in common.
@@ -105,23 +111,25 @@ impl Connector {
         &self,
         key: &McpServerKey,
         transport: &HttpTransport,
+        era: SpokenEra,
         deadline: &Deadline,
     ) -> Result<Connection, ConnectError> {
         let setup = HttpSetup::new(transport).map_err(ConnectError::HttpSetup)?;
         let (notices, refresh) = self.notices(key);
-        let connecting = setup.connect(self.client.clone(), notices);
+        let connecting = setup.connect(self.client.clone(), notices, era);
         let link = deadline
             .bound(connecting)
             .await
             .map_err(ConnectError::Timeout)?
             .map_err(|error| ConnectError::Initialize(Box::new(error)))?;
-        let facts = ServerFacts::of_peer(link.peer());
+        let facts = ServerFacts::of_peer(era, link.peer());
         Ok(Connection {
             key: key.clone(),
             facts,
             link: Link::Http(link),
             catalog: LiveCatalog::new(),
             refresh,
+            own_meta: RawMeta::new(),
         })
     }
 
@@ -148,20 +156,33 @@ impl Spawned {
         self.link.process()
     }
 
-    /// Shakes hands. Cancel-safe: a dropped handshake ends the process.
-    pub(crate) async fn initialize(self, deadline: &Deadline) -> Result<Connection, ConnectError> {
-        let facts = handshake::legacy(&self.link, &self.handler, deadline)
-            .await
-            .map_err(|error| match error {
-                HandshakeError::Request(error) => ConnectError::Request(error),
-                HandshakeError::Version(error) => ConnectError::Version(error),
-            })?;
+    /// Agrees with the server in the era given. Cancel-safe: a dropped handshake ends the process.
+    pub(crate) async fn shake_hands(
+        self,
+        era: SpokenEra,
+        deadline: &Deadline,
+    ) -> Result<Connection, ConnectError> {
+        let own_meta = match era {
+            SpokenEra::Legacy => RawMeta::new(),
+            SpokenEra::Modern => {
+                handshake::client_meta(&self.handler).map_err(ConnectError::Encode)?
+            }
+        };
+        let facts = match era {
+            SpokenEra::Legacy => handshake::legacy(&self.link, &self.handler, deadline).await,
+            SpokenEra::Modern => handshake::modern(&self.link, &own_meta, deadline).await,
+        };
+        let facts = facts.map_err(|error| match error {
+            HandshakeError::Request(error) => ConnectError::Request(error),
+            HandshakeError::Version(error) => ConnectError::Version(error),
+        })?;
         Ok(Connection {
             key: self.key,
             facts,
             link: Link::Stdio(self.link),
             catalog: LiveCatalog::new(),
             refresh: self.refresh,
+            own_meta,
         })
     }
 }
@@ -185,22 +206,33 @@ impl Connection {
         &self.refresh
     }
 
-    /// Sends a request and waits for its raw result until the deadline (R9). `params` gets the request's progress
-    /// token, where the transport lets us choose it.
+    /// Sends a request and waits for its raw result until the deadline (R9). `params` is given the request's `_meta`:
+    /// `meta`, and what the protocol adds to it.
     pub(crate) async fn request<P: Serialize>(
         &self,
-        method: &str,
-        params: impl FnOnce(Option<u64>) -> P,
+        method: &'static str,
+        meta: RawMeta,
+        params: impl FnOnce(RawMeta) -> P,
         call: Option<CallId>,
         deadline: &Deadline,
     ) -> Result<Box<RawValue>, RequestError> {
         match &self.link {
             Link::Stdio(link) => {
-                link.request(method, |id| params(Some(id)), call, deadline)
-                    .await
+                let params = |id| params(self.request_meta(meta, call.is_some().then_some(id)));
+                link.request(method, params, call, deadline).await
             }
-            Link::Http(link) => link.request(method, params(None), call, deadline).await,
+            // rmcp adds what belongs to the protocol, a progress token of its own included.
+            // Boxed: rmcp's futures are large, and the other way need not carry them.
+            Link::Http(link) => Box::pin(link.request(method, params(meta), call, deadline)).await,
         }
+    }
+
+    fn request_meta(&self, mut meta: RawMeta, progress_token: Option<u64>) -> RawMeta {
+        meta.extend(&self.own_meta);
+        if let Some(token) = progress_token.and_then(|token| to_raw_value(&token).ok()) {
+            meta.push("progressToken", &token);
+        }
+        meta
     }
 
     /// Resolves when the connection is over, with how it ended.

@@ -23,7 +23,7 @@ use super::codec::{self, Inbound, Malformed, Reply, Unreadable};
 use super::disconnect::Disconnect;
 use super::line::{Line, LineBuffer};
 use super::notice::Notices;
-use super::outbox::Outbox;
+use super::outbox::{Outbox, Refused};
 use super::pending::{Answer, Pending, Waiting};
 use super::process::{Launch, Process, SpawnError, Started};
 use super::request::{RequestError, RequestErrorKind};
@@ -85,40 +85,39 @@ impl StdioLink {
     /// Sends a request and waits for its result until the deadline.
     pub(crate) async fn request<P: Serialize>(
         &self,
-        method: &str,
+        method: &'static str,
         params: impl FnOnce(u64) -> P,
         call: Option<CallId>,
         deadline: &Deadline,
     ) -> Result<Box<RawValue>, RequestError> {
-        let fail = |kind: RequestErrorKind| RequestError::new(method, kind);
         if deadline.has_passed() {
-            return Err(fail(deadline.elapsed().into()));
+            return Err(RequestError::new(method, deadline.elapsed()));
         }
-        let waiting = self
-            .pending
-            .register(call)
-            .map_err(|why| fail(RequestErrorKind::Closed(why)))?;
+        let mut request = self.begin(method, params, call)?;
+        let answer = deadline.bound(request.result()).await;
+        answer.map_err(|elapsed| RequestError::new(method, elapsed))?
+    }
+
+    /// Sends a request; its result can be waited for as long as somebody likes.
+    pub(crate) fn begin<P: Serialize>(
+        &self,
+        method: &'static str,
+        params: impl FnOnce(u64) -> P,
+        call: Option<CallId>,
+    ) -> Result<InFlight, RequestError> {
+        let fail = |kind: RequestErrorKind| RequestError::new(method, kind);
+        let waiting = self.pending.register(call);
+        let waiting = waiting.map_err(|why| fail(RequestErrorKind::Closed(why)))?;
         let id = waiting.id();
-        let line = codec::encode_request(id, method, Some(params(id)))
-            .map_err(|error| fail(RequestErrorKind::Encode(error)))?;
-        self.outbox
-            .push_request(line)
-            .map_err(|refused| fail(self.refusal(refused)))?;
-        let mut waiting = Cancelling {
+        let line = codec::encode_request(id, method, Some(params(id)));
+        let line = line.map_err(|error| fail(RequestErrorKind::Encode(error)))?;
+        let queued = self.outbox.push_request(line);
+        queued.map_err(|refused| fail(self.refusal(refused)))?;
+        Ok(InFlight {
+            method,
             waiting,
-            outbox: &self.outbox,
-            owed: method != "initialize",
-        };
-        match deadline
-            .bound(waiting.waiting.answer())
-            .await
-            .map_err(|elapsed| fail(elapsed.into()))?
-        {
-            Answer::Result(result) => Ok(result),
-            Answer::Error(error) => Err(fail(error.into())),
-            Answer::Malformed(why) => Err(fail(why.into())),
-            Answer::Closed(why) => Err(fail(RequestErrorKind::Closed(why))),
-        }
+            outbox: self.outbox.clone(),
+        })
     }
 
     /// Sends a notification; what cannot be queued is lost with its connection.
@@ -142,10 +141,10 @@ impl StdioLink {
             .unwrap_or_else(|| Arc::new(Disconnect::local()))
     }
 
-    fn refusal(&self, refused: super::outbox::Refused) -> RequestErrorKind {
+    fn refusal(&self, refused: Refused) -> RequestErrorKind {
         // A closed outbox is explained by the reason the connection ended, when that is known already.
         match (refused, self.pending.closed()) {
-            (super::outbox::Refused::Closed, Some(why)) => RequestErrorKind::Closed(why),
+            (Refused::Closed, Some(why)) => RequestErrorKind::Closed(why),
             (refused, _) => refused.into(),
         }
     }
@@ -160,12 +159,12 @@ impl Drop for StdioLink {
     }
 }
 
-/// Tells the server when a request is given up before its answer came (B4).
-struct Cancelling<'a> {
+/// A request that was sent. Dropping it before its answer came tells the server so (B4).
+#[derive(Debug)]
+pub(crate) struct InFlight {
+    method: &'static str,
     waiting: Waiting,
-    outbox: &'a Outbox,
-    /// `initialize` is never cancelled, says the protocol.
-    owed: bool,
+    outbox: Arc<Outbox>,
 }
 
 #[derive(Serialize)]
@@ -175,9 +174,23 @@ struct Cancelled {
     reason: &'static str,
 }
 
-impl Drop for Cancelling<'_> {
+impl InFlight {
+    /// Waits for the result. Cancel-safe.
+    pub(crate) async fn result(&mut self) -> Result<Box<RawValue>, RequestError> {
+        let kind = match self.waiting.answer().await {
+            Answer::Result(result) => return Ok(result),
+            Answer::Error(error) => error.into(),
+            Answer::Malformed(why) => why.into(),
+            Answer::Closed(why) => RequestErrorKind::Closed(why),
+        };
+        Err(RequestError::new(self.method, kind))
+    }
+}
+
+impl Drop for InFlight {
     fn drop(&mut self) {
-        if !self.owed || !self.waiting.is_open() {
+        // `initialize` is never cancelled, says the protocol.
+        if self.method == "initialize" || !self.waiting.is_open() {
             return;
         }
         let params = Cancelled {

@@ -9,7 +9,8 @@ use rmcp::service::ClientInitializeError;
 
 use crate::config::Transport;
 use crate::connection::{
-    ConnectError, HttpSetupError, Process, RequestError, RpcError, SpawnError, UnsupportedVersion,
+    ConnectError, HttpSetupError, Process, RequestError, RequestErrorKind, RpcError, SpawnError,
+    UnsupportedVersion,
 };
 use crate::deadline::Elapsed;
 use crate::slot::Slot;
@@ -153,6 +154,11 @@ impl Failure {
             ConnectError::Timeout(elapsed) => {
                 (Phase::Handshake, StartupErrorKind::Timeout(elapsed, None))
             }
+            ConnectError::Encode(error) => {
+                let kind = RequestErrorKind::Encode(error);
+                let error = RequestError::new("server/discover", kind);
+                (Phase::Handshake, StartupErrorKind::Request(error))
+            }
             ConnectError::Version(error) => (Phase::Handshake, StartupErrorKind::Version(error)),
             ConnectError::Request(error) => (Phase::Handshake, Self::request(error)),
         };
@@ -180,8 +186,8 @@ impl Failure {
     }
 
     /// The process whose last words belong to the failure.
-    pub(super) fn of(mut self, process: Process) -> Self {
-        self.process = Some(process);
+    pub(super) fn of(mut self, process: Option<Process>) -> Self {
+        self.process = process;
         self
     }
 

@@ -24,7 +24,7 @@ pub(super) fn of(slot: &Slot, connection: &Connection, connector: &Connector) ->
     };
     let facts = connection.facts();
     let handshake = DiscoveryHandshake::new(
-        facts.era(),
+        facts.era.as_str(),
         &facts.protocol_version,
         raw(&facts.server_info),
         raw(&facts.capabilities),

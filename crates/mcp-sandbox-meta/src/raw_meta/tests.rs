@@ -221,3 +221,20 @@ proptest! {
         prop_assert_eq!(members[0].value.get(), "1e2");
     }
 }
+
+#[test]
+fn extending_joins_what_there_is() {
+    let meta = |json: &str| {
+        RawMeta::without_reserved(&RawValue::from_string(json.to_owned()).unwrap()).unwrap()
+    };
+    for (left, right, expected) in [
+        (r#"{"a":1e2}"#, r#"{"b":2}"#, r#"{"a":1e2,"b":2}"#),
+        ("{}", r#"{"b":2}"#, r#"{"b":2}"#),
+        (r#"{"a":1e2}"#, "{}", r#"{"a":1e2}"#),
+        ("{}", "{}", "{}"),
+    ] {
+        let mut joined = meta(left);
+        joined.extend(&meta(right));
+        assert_eq!(serde_json::to_string(&joined).unwrap(), expected);
+    }
+}

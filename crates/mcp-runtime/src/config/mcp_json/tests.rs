@@ -66,7 +66,7 @@ fn entries_of_the_usual_hosts_are_understood() {
 fn a_wrong_entry_is_named_and_the_others_stay() {
     check(
         r#"{"bad": {"command": 7}, "good": {"command": "x"}}"#,
-        "good; server `bad` is not configured correctly: invalid JSON",
+        "good; server `bad` is not configured correctly: `command` must be a string",
     );
     check(
         r#"{"x": {}}"#,
@@ -107,12 +107,8 @@ fn a_wrong_entry_is_named_and_the_others_stay() {
         "`approval` is not supported yet",
     );
     check(
-        r#"{"x": {"command": "a", "era": "modern"}}"#,
-        "`era` is not supported yet",
-    );
-    check(
         r#"{"x": {"command": "a", "era": "future"}}"#,
-        "unknown variant `future`",
+        "`era` must be `auto`, `legacy` or `modern`",
     );
 }
 
@@ -133,4 +129,38 @@ fn members_nobody_knows_are_told() {
     )
     .unwrap();
     assert_eq!(read.unknown_members(), ["docs.alwaysAllow", "docs.comand"]);
+}
+
+/// The value of a member of the wrong kind may be a secret.
+#[test]
+fn a_wrong_value_is_described_and_not_shown() {
+    for entry in [
+        r#"{"x": {"command": "a", "env": "TOKEN=hunter2"}}"#,
+        r#"{"x": {"command": "a", "env": {"TOKEN": ["hunter2"]}}}"#,
+        r#"{"x": {"command": ["hunter2"]}}"#,
+        r#"{"x": {"url": "http://b", "headers": {"Authorization": "hunter2\n"}}}"#,
+        r#"{"x": {"url": "http://b", "headers": "hunter2"}}"#,
+        r#"{"x": "hunter2"}"#,
+        r#""hunter2""#,
+        r#"["hunter2"]"#,
+    ] {
+        let shown = read(&format!("{{\"mcpServers\": {entry}}}"));
+        assert!(
+            !shown.is_empty() && !shown.contains("hunter2"),
+            "{entry} gives {shown}"
+        );
+    }
+}
+
+/// Members that keep a server or a tool from running are honoured, or refused by name.
+#[test]
+fn what_restricts_is_never_ignored() {
+    let read =
+        McpServers::from_json(r#"{"mcpServers": {"x": {"command": "a", "disabled": true}}}"#)
+            .unwrap();
+    assert!(!read.servers()[0].is_enabled());
+    check(
+        r#"{"x": {"command": "a", "excludeTools": ["rm"]}}"#,
+        "`excludeTools` is not supported yet",
+    );
 }

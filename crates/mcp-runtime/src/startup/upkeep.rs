@@ -1,0 +1,167 @@
+//! What a connected server needs: to be listed again when it says that its tools changed (C8, C9).
+
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+
+use super::Starter;
+use super::error::Failure;
+use crate::chain::ErrorChain;
+use crate::connection::{Connection, RequestError, Subscription};
+use crate::deadline::Deadline;
+use crate::event::RuntimeEvent;
+use crate::listing;
+use crate::slot::{Slot, SlotState};
+
+/// How long a refresh may take.
+const REFRESH_TIMEOUT: Duration = Duration::from_secs(30);
+/// The pause between two refreshes that follow each other; doubled while the server goes on saying that it changed.
+const REFRESH_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_REFRESH_PAUSE: Duration = Duration::from_secs(10);
+/// The pause before a subscription that ended is opened again; doubled while it keeps ending.
+const SUBSCRIPTION_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_SUBSCRIPTION_PAUSE: Duration = Duration::from_secs(60);
+
+impl Starter {
+    /// Refreshes the catalog when the server says that it changed, until the connection is over.
+    pub(super) async fn look_after(
+        &self,
+        slot: &Slot,
+        connection: &Connection,
+        subscription: Option<Subscription>,
+    ) {
+        let why = tokio::select! {
+            biased;
+            () = self.stop.cancelled() => return,
+            why = connection.closed() => why,
+            () = self.refresh_when_due(slot, connection) => return,
+            () = self.stay_subscribed(slot, connection, subscription) => return,
+        };
+        slot.set(SlotState::Disconnected { why: why.clone() });
+        if !why.is_local() {
+            let server = slot.key.clone();
+            self.connector.events.state(RuntimeEvent::Disconnected {
+                server,
+                message: why.to_string(),
+            });
+        }
+    }
+
+    /// Asks for announcements; `None` when they come by themselves or the server refuses. Only time ends a startup.
+    pub(super) async fn subscribe(
+        &self,
+        slot: &Slot,
+        connection: &Connection,
+        deadline: &Deadline,
+    ) -> Result<Option<Subscription>, Failure> {
+        match connection.subscribe(deadline).await {
+            Ok(subscription) => Ok(subscription),
+            Err(error) if error.elapsed().is_some() => Err(Failure::listing(error)),
+            Err(error) => {
+                let error = ErrorChain(&error);
+                tracing::warn!(server = %slot.key, %error, "changes of the tools will not be announced");
+                Ok(None)
+            }
+        }
+    }
+
+    /// Never ends by itself. A subscription that ended is opened again, and what may have been missed is listed.
+    async fn stay_subscribed(
+        &self,
+        slot: &Slot,
+        connection: &Connection,
+        subscription: Option<Subscription>,
+    ) {
+        let mut next = subscription;
+        let mut pause = SUBSCRIPTION_PAUSE;
+        while let Some(subscription) = next {
+            let begun = Instant::now();
+            connection.listen(subscription).await;
+            pause = if begun.elapsed() > LONGEST_SUBSCRIPTION_PAUSE {
+                SUBSCRIPTION_PAUSE
+            } else {
+                pause
+            };
+            sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_SUBSCRIPTION_PAUSE);
+            let again = self
+                .subscribe(slot, connection, &Deadline::after(REFRESH_TIMEOUT))
+                .await;
+            next = again.ok().flatten();
+            connection.refresh().request();
+        }
+        std::future::pending::<()>().await;
+    }
+
+    /// Never ends by itself. A server that announces a change after every listing is asked less and less often.
+    async fn refresh_when_due(&self, slot: &Slot, connection: &Connection) {
+        let mut pause = REFRESH_PAUSE;
+        let mut last = None::<Instant>;
+        loop {
+            let turn = connection.refresh().due().await;
+            let keeps_changing = last.is_some_and(|last| last.elapsed() < pause);
+            pause = if keeps_changing {
+                (pause * 2).min(LONGEST_REFRESH_PAUSE)
+            } else {
+                REFRESH_PAUSE
+            };
+            match self
+                .fetch(slot, connection, &Deadline::after(REFRESH_TIMEOUT))
+                .await
+            {
+                Ok(()) => turn.pay(),
+                // The debt stays and the last good listing too (C8); the next attempt comes after the pause.
+                Err(error) => {
+                    drop(turn);
+                    tracing::warn!(server = %slot.key, error = %ErrorChain(&error), "the tools could not be listed again");
+                }
+            }
+            sleep(pause).await;
+            last = Some(Instant::now());
+        }
+    }
+
+    /// Lists again on the connection's own account: a refresh never joins anybody (C2).
+    async fn fetch(
+        &self,
+        slot: &Slot,
+        connection: &Connection,
+        deadline: &Deadline,
+    ) -> Result<(), RequestError> {
+        let events = &self.connector.events;
+        let before = connection.catalog().snapshot();
+        let ticket = connection.catalog().begin();
+        let fetched = listing::tools(connection, deadline, events).await?;
+        let published = connection.catalog().publish(ticket, fetched.tools);
+        let after = connection.catalog().snapshot();
+        let same = before.items().len() == after.items().len()
+            && before
+                .items()
+                .iter()
+                .zip(after.items())
+                .all(|(before, after)| before.is_same(after));
+        if published.is_ok() && !same {
+            events.state(RuntimeEvent::CatalogChanged {
+                server: slot.key.clone(),
+                tools: slot.offered(connection),
+            });
+        }
+        Ok(())
+    }
+
+    /// An explicit refresh; how many tools there are then.
+    pub(crate) async fn refresh(
+        &self,
+        slot: &Slot,
+        connection: &Connection,
+    ) -> Result<usize, RequestError> {
+        let deadline = Deadline::after(slot.config.startup_budget());
+        let refreshing = connection
+            .refresh()
+            .refresh(|| self.fetch(slot, connection, &deadline));
+        match deadline.bound(refreshing).await {
+            Ok(refreshed) => refreshed.map(|_| slot.offered(connection)),
+            Err(elapsed) => Err(listing::timed_out(elapsed)),
+        }
+    }
+}
