@@ -53,3 +53,44 @@ impl fmt::Debug for Encoding {
         write!(f, "Encoding({} bytes)", self.0.len())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::Encoding;
+
+    /// C5: all sequences of up to two small fields, from the very bytes that tags and marks are made of.
+    #[test]
+    fn no_two_sequences_of_fields_look_alike() {
+        let mut values: Vec<Option<Vec<u8>>> = vec![None, Some(vec![])];
+        for length in 1..=3 {
+            values.extend((0..3_u32.pow(length)).map(|number| {
+                let digit = |place| u8::try_from(number / 3_u32.pow(place) % 3).ok();
+                (0..length).map(digit).collect()
+            }));
+        }
+        let fields = || {
+            let with_tag = |tag| values.iter().map(move |value| (tag, value));
+            with_tag(1).chain(with_tag(2))
+        };
+        let encode = |sequence: &[(u8, &Option<Vec<u8>>)]| {
+            let mut encoding = Encoding::new();
+            for (tag, value) in sequence {
+                match value {
+                    Some(bytes) => encoding.bytes(*tag, bytes),
+                    None => encoding.absent(*tag),
+                }
+            }
+            encoding.0
+        };
+        let one = fields().map(|field| encode(&[field]));
+        let two = fields().flat_map(|first| fields().map(move |second| encode(&[first, second])));
+        let mut seen = HashSet::from([encode(&[])]);
+        for encoding in one.chain(two) {
+            assert!(!seen.contains(&encoding), "{encoding:?}");
+            seen.insert(encoding);
+        }
+        assert_eq!(seen.len(), 1 + 82 + 82 * 82);
+    }
+}

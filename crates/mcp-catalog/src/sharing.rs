@@ -76,6 +76,10 @@ impl<T> SharedListings<T> {
     /// that has run for half of its time (rule C4b). The future of `fetch` is dropped when the listing
     /// of another startup comes first, and when the deadline ends.
     ///
+    /// A startup whose own fetch fails ends with that error at once, also when it was a backup and the
+    /// fetch before it goes on. Nothing here knows the caller's connection: one that may die while it
+    /// waits is to be watched beside the returned future.
+    ///
     /// Dropping the returned future leaves at any point, and others carry on. A `fetch` that itself
     /// joins the same scope waits for itself, until rule C4b ends that after half of the inner
     /// startup's time; it does not deadlock, and is better avoided.

@@ -224,6 +224,22 @@ fn a_backup_that_lands_overtakes_the_fetch_before_it() {
     assert!(Arc::ptr_eq(&taken, &landed), "one allocation");
 }
 
+/// C4b: two fetches end at once; everyone gets the same listing.
+#[test]
+fn a_second_landing_changes_nothing() {
+    let stage = Stage::new();
+    let (mut slow, mut backup, mut waiter) = (stage.seat(), stage.seat(), stage.seat());
+    stage.check(&mut slow, 0, "lead");
+    stage.check(&mut backup, 16, "back up");
+    let first = items();
+    backup.land(Arc::clone(&first));
+    slow.land(items());
+    let Poll::Ready(taken) = waiter.poll_overtaken(Waker::noop()) else {
+        panic!("the listing is there");
+    };
+    assert!(Arc::ptr_eq(&taken, &first));
+}
+
 /// C4b: one of two fetches going away is no vacancy.
 #[test]
 fn a_backup_that_fails_leaves_the_first_fetch_in_charge() {

@@ -135,6 +135,17 @@ async fn a_failed_refresh_fails_only_who_ran_it() {
     check_idle(&gate);
 }
 
+/// C9
+#[tokio::test]
+async fn a_refresh_that_fails_is_still_owed() {
+    let gate = RefreshGate::new();
+    let failed = gate.refresh(|| async { Err::<(), _>("gone") }).await;
+    assert_eq!(failed, Err("gone"));
+    assert!(gate.is_owed());
+    gate.due().await.pay();
+    check_idle(&gate);
+}
+
 /// C9: dropped while waiting or while fetching, a refresh hands its debt back.
 #[tokio::test]
 async fn a_dropped_refresh_is_still_owed() {
