@@ -1,0 +1,18 @@
+//! The runtime through its public face, with real child processes and real sockets. One file per noun.
+#![cfg(test)]
+
+mod argument;
+mod budget;
+mod cancellation;
+mod catalog;
+mod environment;
+mod failure;
+mod host;
+mod http;
+mod listing;
+mod process;
+mod progress;
+mod result;
+mod shutdown;
+mod startup;
+mod unstartable;
