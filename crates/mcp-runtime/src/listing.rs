@@ -1,13 +1,14 @@
 //! A whole listing, page by page, against servers that do not end (R8).
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use mcp_keys::ToolName;
 use mcp_sandbox_meta::RawMeta;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::connection::{Connection, RequestError, RequestErrorKind};
+use crate::connection::{Connection, Disconnect, RequestError, RequestErrorKind};
 use crate::deadline::{Deadline, Elapsed};
 use crate::event::{EventSink, RuntimeEvent};
 use crate::tool::Tool;
@@ -64,6 +65,11 @@ pub(crate) struct Listed {
     pub(crate) tools: Vec<Tool>,
     /// There would have been more (R8); never shared (C6).
     pub(crate) cut_short: bool,
+}
+
+/// A listing whose connection ended.
+pub(crate) fn closed(why: Arc<Disconnect>) -> RequestError {
+    RequestError::new(METHOD, RequestErrorKind::Closed(why))
 }
 
 /// A listing that did not end in time.

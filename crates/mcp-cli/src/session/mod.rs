@@ -12,10 +12,12 @@ mod pending;
 mod start;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcp_runtime::ListingShare;
 use serde_json::value::RawValue;
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use crate::exit::ExitStatus;
 use crate::interrupt::Interrupts;
@@ -27,6 +29,9 @@ use pending::Pending;
 
 /// The runtime that is meant when none is named; its end is the end of the session.
 const MAIN: &str = "main";
+
+/// How long the end of a session waits for somebody to read its last answers.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// What all requests of a session share.
 #[derive(Debug, Clone)]
@@ -55,7 +60,7 @@ pub(crate) async fn run() -> ExitStatus {
     session.hosts.shut_down_all().await;
     // The writer ends when the last sender is gone, after everything was written.
     drop(session);
-    written.finished().await;
+    let _ = timeout(LAST_WORDS, written.finished()).await;
     ExitStatus::Ok
 }
 
@@ -71,39 +76,34 @@ impl Session {
                 Some(_) = tasks.join_next(), if !tasks.is_empty() => continue,
             };
             let Some(line) = line else { break };
-            self.accept(&line, &mut tasks).await;
+            self.accept(&line, &mut tasks);
         }
         self.pending.cancel_all();
-        // Whoever was cancelled still answers.
-        while tasks.join_next().await.is_some() {}
+        // Whoever was cancelled still answers, unless nobody reads.
+        let answers = async { while tasks.join_next().await.is_some() {} };
+        let _ = timeout(LAST_WORDS, answers).await;
     }
 
     /// Takes one request in; what takes time goes on in a task of its own.
-    async fn accept(&self, line: &str, tasks: &mut JoinSet<()>) {
+    fn accept(&self, line: &str, tasks: &mut JoinSet<()>) {
         if line.trim().is_empty() {
             return;
         }
         let (id, operation) = operation::read(line);
-        let operation = match operation {
-            Ok(operation) => operation,
-            Err(failure) => return self.output.answer(id.as_deref(), &Err(failure)).await,
-        };
-        let key = id
-            .as_deref()
-            .map_or_else(|| "null".to_owned(), |id| id.get().to_owned());
-        let Some(place) = self.pending.begin(&key) else {
-            let failure =
-                Failure::invalid("a request with this id is still pending; use another id");
-            return self.output.answer(id.as_deref(), &Err(failure)).await;
-        };
-        let begun = self.begin(operation);
+        let key = id.as_deref().map(RawValue::get);
+        let begun = operation.and_then(|operation| {
+            let place = self.pending.begin(key)?;
+            Ok((place, self.begin(operation)?))
+        });
         let session = self.clone();
         tasks.spawn(async move {
             let result = match begun {
-                Ok(work) => place.run(work.finish(&session, &key)).await,
+                Ok((place, work)) => {
+                    let id = id.as_deref().map_or("null", RawValue::get);
+                    place.run(work.finish(&session, id)).await
+                }
                 Err(failure) => Err(failure),
             };
-            drop(place);
             session.output.answer(id.as_deref(), &result).await;
         });
     }

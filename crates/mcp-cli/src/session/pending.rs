@@ -1,6 +1,7 @@
 //! Requests under way, so that they can be cancelled by their ids.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
@@ -16,22 +17,26 @@ pub(super) struct Pending {
 /// One pending request; dropping it frees its id.
 #[derive(Debug)]
 pub(super) struct Place {
-    id: String,
+    id: Option<String>,
     cancelled: CancellationToken,
     pending: Arc<Pending>,
 }
 
 impl Pending {
-    /// Takes an id; `None` while another request has it.
-    pub(super) fn begin(self: &Arc<Self>, id: &str) -> Option<Place> {
-        let mut requests = self.requests();
-        if requests.contains_key(id) {
-            return None;
-        }
+    /// Takes an id, if the request has one and no other request has it.
+    pub(super) fn begin(self: &Arc<Self>, id: Option<&str>) -> Result<Place, Failure> {
         let cancelled = CancellationToken::new();
-        requests.insert(id.to_owned(), cancelled.clone());
-        Some(Place {
-            id: id.to_owned(),
+        if let Some(id) = id {
+            match self.requests().entry(id.to_owned()) {
+                Entry::Occupied(_) => {
+                    let message = "a request with this id is still pending; use another id";
+                    return Err(Failure::invalid(message));
+                }
+                Entry::Vacant(free) => free.insert(cancelled.clone()),
+            };
+        }
+        Ok(Place {
+            id: id.map(ToOwned::to_owned),
             cancelled,
             pending: self.clone(),
         })
@@ -72,6 +77,8 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.pending.requests().remove(&self.id);
+        if let Some(id) = &self.id {
+            self.pending.requests().remove(id);
+        }
     }
 }

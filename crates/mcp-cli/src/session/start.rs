@@ -166,6 +166,12 @@ fn read(
 ) -> Result<McpServers, Failure> {
     let servers = McpServers::from_entries(servers.get())
         .map_err(|error| Failure::invalid_because(&error))?;
+    for member in servers.unknown_members() {
+        tracing::warn!(
+            member,
+            "a member of the configuration that nobody here knows"
+        );
+    }
     rejected.extend(servers.rejected().iter().map(|error| Rejected {
         server: error.server().unwrap_or_default().to_owned(),
         environment: environment.cloned(),

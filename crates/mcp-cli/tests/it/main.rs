@@ -5,6 +5,7 @@ mod configuration;
 mod demo;
 mod help;
 mod program;
+mod session;
 mod tools;
 #[cfg(unix)]
 mod unix;

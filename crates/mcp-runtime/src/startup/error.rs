@@ -1,6 +1,7 @@
 //! Why a server did not start, with what a person needs to mend it.
 
 use std::fmt;
+use std::sync::Arc;
 
 use mcp_catalog::JoinTimeout;
 use mcp_keys::McpServerKey;
@@ -9,8 +10,8 @@ use rmcp::service::ClientInitializeError;
 
 use crate::config::Transport;
 use crate::connection::{
-    ConnectError, HttpSetupError, Process, RequestError, RequestErrorKind, RpcError, SpawnError,
-    UnsupportedVersion,
+    ConnectError, Disconnect, HttpSetupError, Process, RequestError, RequestErrorKind, RpcError,
+    SpawnError, UnsupportedVersion,
 };
 use crate::deadline::Elapsed;
 use crate::slot::Slot;
@@ -175,6 +176,10 @@ impl Failure {
             kind: Self::request(error),
             process: None,
         }
+    }
+
+    pub(super) fn closed(why: Arc<Disconnect>) -> Self {
+        Self::listing(crate::listing::closed(why))
     }
 
     pub(super) fn waiting(error: JoinTimeout, elapsed: Elapsed) -> Self {

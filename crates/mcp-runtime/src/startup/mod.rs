@@ -121,14 +121,17 @@ impl Starter {
                 Fetched::complete(listed.tools)
             })
         };
-        let listing = self
-            .listings
-            .join(&scope, sharing, deadline.at(), fetch)
-            .await
-            .map_err(|error| match error {
-                JoinError::Fetch(error) => Failure::listing(error),
-                JoinError::Timeout(error) => Failure::waiting(error, deadline.elapsed()),
-            })?;
+        let joining = self.listings.join(&scope, sharing, deadline.at(), fetch);
+        let listing = tokio::select! {
+            biased;
+            listing = joining => listing,
+            // A listing of somebody else's is no use to a connection that is gone.
+            why = connection.closed() => return Err(Failure::closed(why)),
+        };
+        let listing = listing.map_err(|error| match error {
+            JoinError::Fetch(error) => Failure::listing(error),
+            JoinError::Timeout(error) => Failure::waiting(error, deadline.elapsed()),
+        })?;
         let shared = listing.origin().is_shared();
         // Nothing was published on this connection before, so nothing can be newer.
         let _ = connection.catalog().publish(ticket, listing.into_items());
