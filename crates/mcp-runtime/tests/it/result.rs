@@ -1,9 +1,12 @@
 //! What a tool answers is what the host gets (W1, B5).
 
-use mcp_runtime::ErrorCode;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use mcp_runtime::{CallOptions, ErrorCode};
 use mcp_testkit::{Action, Script};
 
-use crate::host::{Host, text, with_tool};
+use crate::host::{Host, at_once, raw, text, with_tool};
 
 /// Every result reaches the host byte for byte.
 async fn check(rows: &[(&str, &str)]) {
@@ -62,6 +65,26 @@ async fn a_large_result_arrives_whole() {
     let (host, process) = Host::play(&script).await;
     let output = host.call("large").await.unwrap();
     assert_eq!(output.text().len(), 15 << 20);
+    host.end().await;
+    process.log().expect_all_gone().await;
+}
+
+/// W1: each caller gets its own answer, in whichever order they come.
+#[tokio::test]
+async fn calls_that_overlap_get_their_own_answers() {
+    let slow = [Action::delay(Duration::from_millis(50)), Action::Echo];
+    let script = with_tool(Script::new(), "slow", slow);
+    let script = with_tool(script, "fast", [Action::Echo]);
+    let (host, process) = Host::play(&script).await;
+    let calls = (0..200).map(|number| {
+        let tool = if number % 2 == 0 { "slow" } else { "fast" };
+        let options = CallOptions::new().arguments(raw(&format!("{{\"number\":{number}}}")));
+        host.prepare(tool).execute(options)
+    });
+    for (number, outcome) in at_once(join_all(calls)).await.into_iter().enumerate() {
+        let echo: serde_json::Value = serde_json::from_str(&outcome.unwrap().text()).unwrap();
+        assert_eq!(echo["arguments"]["number"], number);
+    }
     host.end().await;
     process.log().expect_all_gone().await;
 }
