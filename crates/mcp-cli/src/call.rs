@@ -24,17 +24,11 @@ pub(crate) async fn run(args: CallArgs) -> Result<ExitStatus, Failure> {
     // All that can be wrong without a server is told before one is started.
     let arguments = args.arguments.as_deref().map(arguments::read).transpose()?;
     let config = ConfigFile::read(&args.config)?;
-    let names: Vec<ServerName> = config
-        .servers()
-        .iter()
-        .map(|server| server.name().clone())
-        .collect();
-    let target = target(&args, &names, &config)?;
-    let needed = target.servers(&names)?;
+    let (target, needed) = target(&args, &config)?;
     let servers = config
         .servers()
         .iter()
-        .filter(|server| needed.contains(&server.name()));
+        .filter(|server| needed.contains(server.name()));
     let servers: Vec<ServerConfig> = servers
         .cloned()
         .map(|server| match args.timeout {
@@ -55,29 +49,33 @@ pub(crate) async fn run(args: CallArgs) -> Result<ExitStatus, Failure> {
     Ok(status)
 }
 
-/// What the command line means; an entry that is in the file and wrong is told as such.
-fn target(args: &CallArgs, names: &[ServerName], config: &ConfigFile) -> Result<Target, Failure> {
-    let target = match (&args.name, &args.server, &args.tool) {
-        (Some(name), _, _) => {
-            let rejection = name
-                .split_once('/')
-                .and_then(|(server, _)| config.rejection(server));
-            if let Some(why) = rejection {
-                return Err(TargetError::Rejected(why).into());
-            }
-            Target::of_name(name, names)?
-        }
-        (None, server, tool) => Target::Tool {
-            // The command line has all three or none.
-            server: server.clone().unwrap_or_default(),
-            environment: args.environment.clone(),
-            tool: tool.clone().unwrap_or_default(),
-        },
+/// What the command line means, and which servers it needs. When it means an entry that is in the file and wrong, that is
+/// what is told.
+fn target(args: &CallArgs, config: &ConfigFile) -> Result<(Target, Vec<ServerName>), Failure> {
+    let meant = |names: &[ServerName]| {
+        let target = match (&args.name, &args.server, &args.tool) {
+            (Some(name), _, _) => Target::of_name(name, names)?,
+            (None, server, tool) => Target::Tool {
+                // The command line has all three or none.
+                server: server.clone().unwrap_or_default(),
+                environment: args.environment.clone(),
+                tool: tool.clone().unwrap_or_default(),
+            },
+        };
+        let needed = target.servers(names)?.into_iter().cloned().collect();
+        Ok::<_, TargetError>((target, needed))
     };
-    match target.server().and_then(|server| config.rejection(server)) {
-        Some(why) => Err(TargetError::Rejected(why).into()),
-        None => Ok(target),
-    }
+    let servers = config.servers().iter();
+    let names: Vec<ServerName> = servers.map(|server| server.name().clone()).collect();
+    let found = meant(&names).map_err(|error| {
+        let mut rejected = config.rejected();
+        let rejected = rejected.find(|(name, _)| {
+            name.parse::<ServerName>()
+                .is_ok_and(|name| meant(&[name]).is_ok())
+        });
+        rejected.map_or(error, |(_, why)| TargetError::Rejected(why))
+    })?;
+    Ok(found)
 }
 
 async fn prepare(

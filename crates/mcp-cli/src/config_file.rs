@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use mcp_runtime::{ConfigError, ConfigErrorKind, ErrorChain, McpServers, ServerConfig};
+use mcp_runtime::{ConfigError, ErrorChain, McpServers, ServerConfig};
 
 use crate::screen;
 use place::{Outline, Place};
@@ -97,8 +97,8 @@ impl ConfigFile {
             (Some(place), ConfigFileErrorKind::Syntax(message))
         })?;
         let read = McpServers::from_json(text).map_err(|error| {
-            let (place, why) = outline.locate_whole(&error);
-            (place, ConfigFileErrorKind::Shape(why))
+            let why = ErrorChain(error.kind()).to_string();
+            (Some(outline.whole_place()), ConfigFileErrorKind::Shape(why))
         })?;
         let rejected = read.rejected().iter();
         let file = Self {
@@ -145,32 +145,24 @@ impl ConfigFile {
         &self.servers
     }
 
-    pub(crate) fn into_servers(self) -> Vec<ServerConfig> {
-        self.servers
-    }
-
     /// Whether an entry that cannot be used says that nothing works without it.
     pub(crate) fn lacks_required(&self) -> bool {
         self.rejected.iter().any(|rejected| rejected.required)
     }
 
-    /// What is wrong with the entry of this name.
-    pub(crate) fn rejection(&self, server: &str) -> Option<String> {
-        let rejected = self
-            .rejected
+    /// The entries that cannot be used: their names, and what is wrong with them.
+    pub(crate) fn rejected(&self) -> impl Iterator<Item = (&str, String)> {
+        self.rejected
             .iter()
-            .find(|rejected| rejected.server == server)?;
-        Some(rejected.describe(&self.path))
+            .map(|rejected| (rejected.server.as_str(), rejected.describe(&self.path)))
     }
 }
 
 impl Rejected {
     fn new(outline: &Outline<'_>, error: &ConfigError) -> Self {
         let server = error.server().unwrap_or_default();
-        let (place, why) = match error.kind() {
-            ConfigErrorKind::Json(error) => outline.locate_in_entry(server, error),
-            kind => (outline.entry_place(server), ErrorChain(kind).to_string()),
-        };
+        let place = outline.member_place(server, error.member());
+        let why = ErrorChain(error.kind()).to_string();
         Self {
             server: server.to_owned(),
             required: outline.is_required(server),

@@ -1,10 +1,18 @@
 //! Servers for as long as a command works with them.
 
+use std::pin::pin;
+use std::time::Duration;
+
 use mcp_runtime::{McpRuntime, McpRuntimeBuilder, RuntimeEvent, ShutdownReport};
 
+use tokio::time::sleep;
+
 use crate::failure::Failure;
-use crate::interrupt::Interrupts;
+use crate::interrupt::{Interrupt, Interrupts};
 use crate::screen;
+
+/// How long whoever interrupted the program waits before it says what it is waiting for.
+const WORD_AFTER: Duration = Duration::from_millis(300);
 
 /// A builder that tells servers who is calling.
 pub(crate) fn builder() -> McpRuntimeBuilder {
@@ -27,10 +35,10 @@ pub(crate) async fn with_servers<T>(
         outcome = work(&runtime) => outcome,
         interrupt = interrupts.next() => Err(Failure::Interrupted(interrupt)),
     };
-    let report = tokio::select! {
-        report = runtime.shutdown(McpRuntime::DEFAULT_SHUTDOWN_TIMEOUT) => report,
-        interrupt = interrupts.next() => return Err(Failure::Interrupted(interrupt)),
-    };
+    let is_interrupted = matches!(outcome, Err(Failure::Interrupted(_)));
+    let report = shut_down(&runtime, &mut interrupts, is_interrupted)
+        .await
+        .map_err(Failure::Interrupted)?;
     // After a shutdown the stream has an end.
     while let Some(event) = events.next().await {
         if let RuntimeEvent::Listing { server, message } = event {
@@ -38,4 +46,24 @@ pub(crate) async fn with_servers<T>(
         }
     }
     Ok((outcome?, report))
+}
+
+/// Waits until every server has ended, or somebody will not wait for that.
+async fn shut_down(
+    runtime: &McpRuntime,
+    interrupts: &mut Interrupts,
+    is_interrupted: bool,
+) -> Result<ShutdownReport, Interrupt> {
+    let mut ending = pin!(runtime.shutdown(McpRuntime::DEFAULT_SHUTDOWN_TIMEOUT));
+    tokio::select! {
+        report = &mut ending => return Ok(report),
+        interrupt = interrupts.next() => return Err(interrupt),
+        () = sleep(WORD_AFTER), if is_interrupted => {
+            screen::note("waiting for servers to end; interrupt again to kill them");
+        }
+    }
+    tokio::select! {
+        report = ending => Ok(report),
+        interrupt = interrupts.next() => Err(interrupt),
+    }
 }

@@ -109,14 +109,6 @@ impl Target {
             }
         }
     }
-
-    /// The server, where it is named.
-    pub(crate) fn server(&self) -> Option<&str> {
-        match self {
-            Self::ModelName(_) => None,
-            Self::Tool { server, .. } => Some(server),
-        }
-    }
 }
 
 fn list(names: impl Iterator<Item = impl std::fmt::Display>) -> String {

@@ -1,15 +1,14 @@
 //! `mcp-runtime tools`: what is offered, server by server.
 
+mod json;
 mod table;
 
-use mcp_runtime::{Binding, ErrorChain, ServerState, ServerStatus};
-use serde::Serialize;
+use mcp_runtime::{ErrorChain, ServerState, ServerStatus};
 
 use crate::cli::ToolsArgs;
 use crate::config_file::ConfigFile;
 use crate::exit::ExitStatus;
 use crate::failure::{self, Failure};
-use crate::report::{ServerReport, ToolReport};
 use crate::screen;
 use crate::serving;
 
@@ -21,19 +20,18 @@ use crate::serving;
 pub(crate) async fn run(args: ToolsArgs) -> Result<ExitStatus, Failure> {
     let config = ConfigFile::read(&args.config)?;
     config.tell_unused();
-    let lacks_required = config.lacks_required();
-    let builder = serving::builder().servers(config.into_servers());
+    let builder = serving::builder().servers(config.servers().to_vec());
     let (status, _) = serving::with_servers(builder, async |runtime| {
         runtime.settled().await;
         let (servers, binding) = (runtime.status(), runtime.capture());
         let printed = if args.json {
-            screen::raw_line(&json(&servers, &binding)?)
+            screen::raw_line(&json::listing(&config, &servers, &binding)?)
         } else {
             table::print(&servers, &binding)
         };
         printed.map_err(Failure::Output)?;
         servers.iter().for_each(tell_failure);
-        Ok(if lacks_required {
+        Ok(if config.lacks_required() {
             ExitStatus::Usage
         } else {
             status(&servers)
@@ -41,20 +39,6 @@ pub(crate) async fn run(args: ToolsArgs) -> Result<ExitStatus, Failure> {
     })
     .await?;
     Ok(status)
-}
-
-fn json(servers: &[ServerStatus], binding: &Binding) -> Result<String, Failure> {
-    #[derive(Serialize)]
-    struct Listing<'a> {
-        servers: Vec<ServerReport>,
-        tools: Vec<ToolReport<'a>>,
-    }
-    let tools: Vec<_> = binding.tools().collect();
-    let listing = Listing {
-        servers: servers.iter().map(ServerReport::new).collect(),
-        tools: tools.iter().map(ToolReport::new).collect(),
-    };
-    serde_json::to_string(&listing).map_err(|error| Failure::Output(error.into()))
 }
 
 fn tell_failure(server: &ServerStatus) {

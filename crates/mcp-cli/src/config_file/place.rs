@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use mcp_runtime::{ConfigError, ConfigErrorKind, ErrorChain};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -37,20 +36,6 @@ impl Place {
         let suffix = format!(" at line {} column {}", error.line(), error.column());
         let message = text.strip_suffix(&suffix).unwrap_or(&text).to_owned();
         (place, message)
-    }
-
-    /// The place in a text of what is at `inner` in a part of it that begins here.
-    fn then(self, inner: Self) -> Self {
-        if inner.line > 1 {
-            return Self {
-                line: self.line + inner.line - 1,
-                ..inner
-            };
-        }
-        Self {
-            line: self.line,
-            column: self.column + inner.column - 1,
-        }
     }
 }
 
@@ -98,35 +83,23 @@ impl<'a> Outline<'a> {
         })
     }
 
-    /// Where an entry's value begins.
-    pub(super) fn entry_place(&self, server: &str) -> Option<Place> {
-        self.place(self.entries.get(server)?)
+    /// Where a member's value begins, or else the entry.
+    pub(super) fn member_place(&self, server: &str, member: Option<&str>) -> Option<Place> {
+        let entry = self.entries.get(server)?;
+        let members: BTreeMap<String, &RawValue> =
+            serde_json::from_str(entry.get()).unwrap_or_default();
+        self.place(
+            member
+                .and_then(|member| members.get(member))
+                .unwrap_or(entry),
+        )
     }
 
-    /// Where in an entry a mistake is, and what it is.
-    pub(super) fn locate_in_entry(
-        &self,
-        server: &str,
-        error: &serde_json::Error,
-    ) -> (Option<Place>, String) {
-        let (inner, why) = Place::of_json_error(error);
-        let place = self.entry_place(server).map(|entry| entry.then(inner));
-        (place, why)
-    }
-
-    /// Where a mistake of the whole configuration is, and what it is. Its text is JSON, of another shape.
-    pub(super) fn locate_whole(&self, error: &ConfigError) -> (Option<Place>, String) {
-        match (error.kind(), self.servers) {
-            (ConfigErrorKind::Json(error), Some(servers)) => {
-                let (inner, why) = Place::of_json_error(error);
-                (self.place(servers).map(|servers| servers.then(inner)), why)
-            }
-            (ConfigErrorKind::Json(error), None) => {
-                let (place, why) = Place::of_json_error(error);
-                (Some(place), why)
-            }
-            (kind, _) => (None, ErrorChain(kind).to_string()),
-        }
+    /// Where the object of all entries begins, or else the text.
+    pub(super) fn whole_place(&self) -> Place {
+        self.servers
+            .and_then(|servers| self.place(servers))
+            .unwrap_or(Place { line: 1, column: 1 })
     }
 
     /// Whether an entry says of itself that it is required, whatever else is wrong with it.
@@ -158,22 +131,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_add_up() {
+    fn lines_and_columns_are_counted_from_one() {
         let at = |line, column| Place { line, column };
         assert_eq!(Place::after(b""), at(1, 1));
         assert_eq!(Place::after(b"ab\ncd"), at(2, 3));
-        assert_eq!(at(3, 10).then(at(1, 4)), at(3, 13));
-        assert_eq!(at(3, 10).then(at(2, 4)), at(4, 4));
     }
 
     #[test]
-    fn an_entry_is_found_where_it_stands() {
+    fn entries_and_members_are_found_where_they_stand() {
         let outline =
             Outline::read("{\"mcpServers\": {\n  \"a\": {},\n  \"b\": {\"required\": true}}}")
                 .unwrap();
-        assert_eq!(outline.entry_place("a").unwrap().to_string(), ":2:8");
-        assert_eq!(outline.entry_place("b").unwrap().to_string(), ":3:8");
-        assert!(outline.entry_place("c").is_none());
+        let place = |server, member| {
+            outline
+                .member_place(server, member)
+                .map(|place| place.to_string())
+        };
+        assert_eq!(place("a", None).as_deref(), Some(":2:8"));
+        assert_eq!(place("b", Some("absent")).as_deref(), Some(":3:8"));
+        assert_eq!(place("b", Some("required")).as_deref(), Some(":3:21"));
+        assert_eq!(place("c", None), None);
         assert!(outline.is_required("b") && !outline.is_required("a"));
     }
 }

@@ -46,7 +46,7 @@ fn what_cannot_be_called_is_refused_with_what_to_do() {
     let off = json!({"command": "x", "enabled": false});
     let servers = json!({"docs": docs(), "gone": missing(), "off": off, "odd": {"command": 7}});
     let config = Config::of_servers(&servers);
-    let rows: [(&[&str], i32, &str); 15] = [
+    let rows: [(&[&str], i32, &str); 17] = [
         (&["docs/nope"], 2, "server `docs` offers no such tool"),
         (
             &["mcp__docs__nope"],
@@ -61,7 +61,13 @@ fn what_cannot_be_called_is_refused_with_what_to_do() {
         (&["search"], 2, "model-visible names here begin with"),
         (&["nope/x"], 2, "there is `docs`, `gone` and `off`"),
         (&["--server", "nope", "--tool", "x"], 2, "there is `docs`"),
-        (&["odd/x"], 2, "expected a string"),
+        (&["odd/x"], 2, "`command` must be a string"),
+        (&["mcp__odd__x"], 2, "`command` must be a string"),
+        (
+            &["--server", "odd", "--tool", "x"],
+            2,
+            "`command` must be a string",
+        ),
         (&["off/x"], 2, "remove `enabled` there"),
         (&["gone/x"], 3, "install it, or give its full path"),
         (&["mcp__gone__x"], 3, "install it, or give its full path"),

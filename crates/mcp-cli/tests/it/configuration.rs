@@ -23,13 +23,21 @@ fn a_mistake_is_told_with_its_place() {
     );
     check("", ":1:1", "not valid JSON: EOF");
     check("{}x", ":1:3", "trailing characters");
-    check("7", ":1:1", "expected struct File");
     check(
-        "{}",
-        ": ",
+        "7",
+        ":1:1",
         "expected an object with the member `mcpServers`",
     );
-    check("{\n \"mcpServers\": 7}", ":2:16", "expected a map");
+    check(
+        "{}",
+        ":1:1: ",
+        "expected an object with the member `mcpServers`",
+    );
+    check(
+        "{\n \"mcpServers\": 7}",
+        ":2:16",
+        "expected an object whose members are servers",
+    );
     check(
         "{\"mcpServers\": {}}",
         ": ",
@@ -42,18 +50,22 @@ fn a_mistake_is_told_with_its_place() {
 fn a_wrong_entry_is_told_with_its_place() {
     let entry = |entry: &str| format!("{{\"mcpServers\": {{\n  \"odd\": {entry}}}}}");
     for (text, place, says) in [
-        ("{\"command\": 7}", ":2:22", "expected a string"),
-        ("{\n  \"command\": 7}", ":3:14", "expected a string"), // on a line of its own
+        ("{\"command\": 7}", ":2:22", "`command` must be a string"),
+        (
+            "{\n  \"command\": 7}",
+            ":3:14",
+            "`command` must be a string",
+        ), // on a line of its own
         ("{}", ":2:10", "expected either `command`"),
         (
             "{\"command\": \"x\", \"url\": \"http://a\"}",
             ":2:10",
             "expected either `command`",
         ),
-        ("{\"url\": \"nowhere\"}", ":2:10", "not a URL"),
+        ("{\"url\": \"nowhere\"}", ":2:18", "not a URL"),
         (
             "{\"command\": \"x\", \"tool_timeout_sec\": -1}",
-            ":2:10",
+            ":2:47",
             "positive number of seconds",
         ),
     ] {

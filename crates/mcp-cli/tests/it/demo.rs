@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::program::run;
+use crate::program::{command, run};
 
 /// U3
 #[test]
@@ -63,4 +63,16 @@ fn the_demo_tells_programs_what_it_checked() {
         .find_map(|step| step.get("error"))
         .expect("a call that failed");
     assert_eq!(timeout["code"], "request_timeout");
+}
+
+#[test]
+fn a_demo_that_cannot_be_set_up_says_why() {
+    let mut command = command(["demo"]);
+    for variable in ["TMPDIR", "TMP", "TEMP"] {
+        command.env(variable, "/no/such/directory");
+    }
+    let output = command.output().expect("it ends");
+    assert_eq!(output.status.code(), Some(5));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("the demo cannot be set up: "), "{stderr}");
 }

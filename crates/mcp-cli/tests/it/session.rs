@@ -59,8 +59,8 @@ impl Session {
         }
         loop {
             let line = self.lines.recv_timeout(PATIENCE);
-            let line = line
-                .unwrap_or_else(|error| panic!("no such line ({error}), but: {:#?}", self.seen));
+            assert!(line.is_ok(), "no such line, but: {:#?}", self.seen);
+            let line = line.expect("just looked");
             let line: Value = serde_json::from_str(&line).expect("every line is JSON");
             if wanted(&line) {
                 return line;

@@ -32,6 +32,9 @@ pub enum ConfigErrorKind {
     /// Neither `mcpServers` nor `servers`.
     #[error("expected an object with the member `mcpServers` (or `servers`)")]
     NoServers,
+    /// What should hold the servers is no object.
+    #[error("expected an object whose members are servers, each under its name")]
+    Servers,
     /// The name cannot be a server name (K1).
     #[error("the name is not valid")]
     Name(#[source] InvalidName),
@@ -87,9 +90,9 @@ impl ConfigError {
     }
 
     /// What serde says of data repeats the data, which may hold secrets; of syntax it says only where.
-    pub(super) fn of_whole(error: serde_json::Error) -> Self {
+    pub(super) fn of_whole(error: serde_json::Error, shape: ConfigErrorKind) -> Self {
         let kind = if error.is_data() {
-            ConfigErrorKind::NoServers
+            shape
         } else {
             ConfigErrorKind::Json(error)
         };
@@ -100,6 +103,19 @@ impl ConfigError {
     #[must_use]
     pub fn server(&self) -> Option<&str> {
         self.server.as_deref()
+    }
+
+    /// The member that is wrong, where it is one.
+    #[must_use]
+    pub fn member(&self) -> Option<&'static str> {
+        match &self.kind {
+            ConfigErrorKind::Member { member, .. }
+            | ConfigErrorKind::Misplaced { member, .. }
+            | ConfigErrorKind::Unsupported { member } => Some(member),
+            ConfigErrorKind::Url(_) | ConfigErrorKind::Scheme { .. } => Some("url"),
+            ConfigErrorKind::Header { .. } => Some("headers"),
+            _ => None,
+        }
     }
 
     /// The reason.

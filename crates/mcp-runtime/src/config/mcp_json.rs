@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::entry::Entry;
-use super::{ConfigError, ServerConfig};
+use super::{ConfigError, ConfigErrorKind, ServerConfig};
 
 /// The servers of one configuration: those that can be used, and those that cannot, with the reason.
 ///
@@ -55,7 +55,8 @@ impl McpServers {
         }
         // Editors on Windows write a byte order mark.
         let text = text.trim_start_matches('\u{feff}');
-        let file: File<'_> = serde_json::from_str(text).map_err(ConfigError::of_whole)?;
+        let file: File<'_> = serde_json::from_str(text)
+            .map_err(|error| ConfigError::of_whole(error, ConfigErrorKind::NoServers))?;
         let Some(servers) = file.mcp_servers.or(file.servers) else {
             return Err(ConfigError::no_servers());
         };
@@ -68,8 +69,8 @@ impl McpServers {
     ///
     /// Text that is not a JSON object.
     pub fn from_entries(text: &str) -> Result<Self, ConfigError> {
-        let entries: BTreeMap<String, &RawValue> =
-            serde_json::from_str(text).map_err(ConfigError::of_whole)?;
+        let entries: BTreeMap<String, &RawValue> = serde_json::from_str(text)
+            .map_err(|error| ConfigError::of_whole(error, ConfigErrorKind::Servers))?;
         let mut read = Self::default();
         for (name, entry) in entries {
             match Entry::read(&name, entry) {

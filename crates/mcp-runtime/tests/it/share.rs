@@ -10,7 +10,10 @@ use crate::host::{Host, SERVER, at_once, stdio};
 
 /// A server that takes long enough to list for others to arrive in the meantime.
 fn listing_slowly() -> ServerProcess {
-    let slow = [Action::delay(Duration::from_millis(1_500)), Action::Standard];
+    let slow = [
+        Action::delay(Duration::from_millis(1_500)),
+        Action::Standard,
+    ];
     let script = Script::new().tool_named("search");
     script.rule(Rule::on("tools/list", slow)).command()
 }
