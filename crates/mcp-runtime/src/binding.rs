@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use mcp_catalog::CatalogSnapshot;
 use mcp_keys::{
-    EnvironmentId, McpServerKey, ModelName, NameProfile, SelectedEnvironments, ServerName, ToolKey,
-    ToolName, ToolNameIndex, resolve,
+    EnvironmentId, McpServerKey, ModelName, NameCollision, NameProfile, SelectedEnvironments,
+    ServerName, ToolKey, ToolName, ToolNameIndex, resolve,
 };
 
 use crate::call::{PrepareError, PrepareErrorKind, PreparedCall};
@@ -105,12 +105,6 @@ impl Binding {
         }
         located.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         let index = ToolNameIndex::build(profile, located.iter().map(|(key, _)| key.clone()));
-        for collision in index.collisions() {
-            tracing::warn!(
-                name = collision.name().flat(),
-                "tools whose names collide are left out"
-            );
-        }
         located.retain(|(key, _)| index.name_of(key).is_some());
         let known = slots.iter().map(|slot| slot.key.clone()).collect();
         Self {
@@ -122,6 +116,15 @@ impl Binding {
                 selected: selected.clone(),
             }),
         }
+    }
+
+    /// The tools left out because their names collide, a group at a time (K6).
+    pub(crate) fn collisions(&self) -> impl Iterator<Item = &[ToolKey]> {
+        self.captured
+            .index
+            .collisions()
+            .iter()
+            .map(NameCollision::keys)
     }
 
     /// Whether a capture made now would be the same.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use mcp_keys::McpServerKey;
+use mcp_keys::{McpServerKey, ToolKey};
 use mcp_telemetry::ErrorCode;
 use serde_json::value::RawValue;
 use tokio::sync::Notify;
@@ -87,6 +87,11 @@ pub enum RuntimeEvent {
         server: McpServerKey,
         /// What is wrong.
         message: String,
+    },
+    /// Different tools would have the same name for the model; none of them is offered (K6).
+    NameCollision {
+        /// The tools.
+        tools: Vec<ToolKey>,
     },
     /// A call reports progress. Transient.
     Progress {

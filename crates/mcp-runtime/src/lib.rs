@@ -35,8 +35,10 @@
 //!
 //! # What this crate does not do
 //!
-//! It does not print, does not decide what a model may call, and does not rewrite results: content, structured content,
-//! metadata and numbers reach the host as the server wrote them. It does not export telemetry; it classifies failures.
+//! It does not print, does not decide what a model may call, and does not rewrite what a local server answers: content,
+//! structured content, metadata and numbers reach the host as they were written. (Answers of remote servers still pass
+//! rmcp's message types, which can drop members that they do not know.) It does not export telemetry; it classifies
+//! failures.
 
 mod binding;
 mod builder;
@@ -87,3 +89,12 @@ pub use mcp_keys::{
 };
 /// Codes of failures, as they appear in this crate's interface.
 pub use mcp_telemetry::{ErrorCode, FailureOutcome, ToolErrorCode};
+
+/// The examples of the documents compile.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../../README.md")]
+    struct OfTheWorkspace;
+    #[doc = include_str!("../README.md")]
+    struct OfThisCrate;
+}

@@ -11,6 +11,7 @@ use crate::binding::Binding;
 use crate::builder::McpRuntimeBuilder;
 use crate::call::{PrepareError, PrepareErrorKind};
 use crate::deadline::Deadline;
+use crate::event::RuntimeEvent;
 use crate::refresh::RefreshError;
 use crate::slot::{Slot, SlotState};
 use crate::startup::Starter;
@@ -106,6 +107,13 @@ impl McpRuntime {
             return binding.clone();
         }
         let binding = Binding::capture(&self.slots, &self.profile, &self.selected);
+        for tools in binding.collisions() {
+            let tools = tools.to_vec();
+            self.starter
+                .connector
+                .events
+                .state(RuntimeEvent::NameCollision { tools });
+        }
         self.captured.store(Some(Arc::new(binding.clone())));
         binding
     }

@@ -1,6 +1,6 @@
 //! A runtime's events as lines.
 
-use mcp_runtime::{ErrorCode, EventStream, McpServerKey, RuntimeEvent};
+use mcp_runtime::{ErrorCode, EventStream, McpServerKey, RuntimeEvent, ToolKey};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -94,6 +94,9 @@ enum Event<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         data: Option<&'a RawValue>,
     },
+    NameCollision {
+        tools: &'a [ToolKey],
+    },
     Dropped {
         count: u64,
     },
@@ -181,6 +184,7 @@ impl<'a> Event<'a> {
                 level,
                 data: data.as_deref(),
             },
+            RuntimeEvent::NameCollision { tools } => Self::NameCollision { tools },
             RuntimeEvent::Dropped { count } => Self::Dropped { count: *count },
             _ => Self::Other,
         }

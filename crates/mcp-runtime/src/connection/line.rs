@@ -39,6 +39,8 @@ struct Flood {
 
 /// Room made for each read: what a pipe holds.
 const CHUNK: usize = 64 * 1024;
+/// What the buffer keeps between lines.
+const LARGEST_IDLE: usize = 16 * CHUNK;
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 impl LineBuffer {
@@ -67,6 +69,10 @@ impl LineBuffer {
         self.bytes.drain(..self.start);
         self.scanned -= self.start;
         self.start = 0;
+        // One large message must not cost its memory for the rest of the connection.
+        if self.bytes.len() <= CHUNK {
+            self.bytes.shrink_to(LARGEST_IDLE);
+        }
     }
 
     /// The next complete line, or `None` until more bytes arrive.
