@@ -1,6 +1,7 @@
 //! The runtime through its public face, with real child processes and real sockets. One file per noun.
 #![cfg(test)]
 
+mod announcement;
 mod argument;
 mod budget;
 mod cancellation;
@@ -15,6 +16,7 @@ mod progress;
 mod request;
 mod result;
 mod share;
+mod sharing;
 mod shutdown;
 mod startup;
 mod unstartable;

@@ -1,0 +1,121 @@
+//! Who shares with whom (C5), and who does not want to (C6).
+
+use std::collections::BTreeSet;
+
+use mcp_runtime::{ListingShare, McpRuntime, ServerConfig, ToolFilter};
+use mcp_testkit::Script;
+use tempfile::TempDir;
+
+use super::gated::{Gated, legacy};
+use super::{begin, count_shared, end, shared};
+use crate::host::Host;
+
+/// Two startups that overlap, the first of them fetching already; how many listings that takes.
+async fn check(
+    first: impl FnOnce(&Gated) -> ServerConfig,
+    second: impl FnOnce(&Gated) -> ServerConfig,
+    client: &str,
+    listings: usize,
+    why: &str,
+) {
+    let gated = Gated::new(&Script::new().tool_named("search"));
+    let share = ListingShare::default();
+    let startup = |server, client: &str| {
+        let builder = McpRuntime::builder().share_listings(&share);
+        Host::begin(builder.client(client, "1.0").server(server))
+    };
+    let first = startup(first(&gated), "one");
+    gated.joined(1).await;
+    let second = startup(second(&gated), client);
+    gated.joined(2).await;
+    let asked: BTreeSet<_> = gated.listing(listings).await.into_iter().collect();
+    assert_eq!(asked.len(), listings, "{why}");
+    gated.open();
+    let hosts = [first, second];
+    assert_eq!(count_shared(&hosts).await, 2 - listings, "{why}");
+    assert_eq!(gated.log().count("tools/list"), listings, "{why}");
+    end(&hosts).await;
+}
+
+/// C5
+#[tokio::test]
+async fn startups_that_differ_in_what_a_server_may_see_never_share() {
+    let plain = Gated::config;
+    check(plain, plain, "one", 1, "nothing differs").await;
+    check(plain, plain, "other", 2, "the client's name").await;
+    let argument = |gated: &Gated| legacy(gated.transport_with(Some("--verbose")));
+    check(plain, argument, "one", 2, "an argument").await;
+    let one = |gated: &Gated| legacy(gated.transport().env("TOKEN", "1"));
+    let other = |gated: &Gated| legacy(gated.transport().env("TOKEN", "2"));
+    check(one, one, "one", 1, "the same value").await;
+    check(one, other, "one", 2, "a variable's value").await;
+    check(plain, one, "one", 2, "a variable more").await;
+    let dir = TempDir::new().expect("a temporary directory");
+    let elsewhere = |gated: &Gated| legacy(gated.transport().cwd(dir.path()));
+    check(plain, elsewhere, "one", 2, "the working directory").await;
+    check(elsewhere, elsewhere, "one", 1, "the same directory").await;
+}
+
+/// C5: what only the host sees is no difference.
+#[tokio::test]
+async fn budgets_do_not_part_startups() {
+    let plain = Gated::config;
+    let hurried = |gated: &Gated| {
+        let limit = std::time::Duration::from_secs(20);
+        gated.config().startup_timeout(limit).tool_timeout(limit)
+    };
+    check(plain, hurried, "one", 1, "another deadline").await;
+    let required = |gated: &Gated| gated.config().required(true);
+    check(plain, required, "one", 1, "required by one host").await;
+}
+
+/// C6
+#[tokio::test]
+async fn a_startup_that_opted_out_neither_waits_nor_serves() {
+    let plain = Gated::config;
+    let alone = |gated: &Gated| gated.config().share_listing(false);
+    check(plain, alone, "one", 2, "it does not wait").await;
+    check(alone, plain, "one", 2, "it does not serve").await;
+    check(alone, alone, "one", 2, "nor do two of them").await;
+}
+
+/// C5, R8: filters apply after sharing.
+#[tokio::test]
+async fn two_filters_take_their_own_from_one_listing() {
+    let gated = Gated::new(&Script::new().tool_named("read").tool_named("write"));
+    let share = ListingShare::default();
+    let filters = [
+        ToolFilter::all().only(["read"]),
+        ToolFilter::all().except(["read"]),
+        ToolFilter::all(),
+    ];
+    let hosts = filters.map(|filter| begin(&share, gated.config().tool_filter(filter)));
+    gated.joined(3).await;
+    gated.open();
+    assert_eq!(count_shared(&hosts).await, 2);
+    assert_eq!(gated.log().count("tools/list"), 1);
+    let offered = hosts.each_ref().map(Host::tools);
+    assert_eq!(
+        offered,
+        [vec!["read"], vec!["write"], vec!["read", "write"]]
+    );
+    end(&hosts).await;
+}
+
+/// C5: the same server under another name is another server.
+#[tokio::test]
+async fn servers_of_other_names_never_share() {
+    let gated = Gated::new(&Script::new().tool_named("search"));
+    let namesake = ServerConfig::new(
+        "namesake".parse().unwrap(),
+        gated.config().transport().clone(),
+    );
+    let host = Host::serve([gated.config(), namesake.era(mcp_runtime::Era::Legacy)]);
+    gated.joined(2).await;
+    let asked: BTreeSet<_> = gated.listing(2).await.into_iter().collect();
+    assert_eq!(asked.len(), 2);
+    gated.open();
+    assert!(!shared(&host).await);
+    assert_eq!(host.tools(), ["search", "search"]);
+    host.end().await;
+}
