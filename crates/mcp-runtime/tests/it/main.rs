@@ -7,6 +7,7 @@ mod budget;
 mod cancellation;
 mod catalog;
 mod environment;
+mod era;
 mod failure;
 mod host;
 mod http;
