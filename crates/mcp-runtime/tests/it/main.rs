@@ -16,7 +16,6 @@ mod process;
 mod progress;
 mod request;
 mod result;
-mod share;
 mod sharing;
 mod shutdown;
 mod startup;

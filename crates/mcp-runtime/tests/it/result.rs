@@ -61,10 +61,10 @@ async fn a_result_is_what_the_server_wrote() {
 /// W1
 #[tokio::test]
 async fn a_large_result_arrives_whole() {
-    let script = with_tool(Script::new(), "large", [Action::ResultOfSize(15 << 20)]);
+    let script = with_tool(Script::new(), "large", [Action::ResultOfSize(4 << 20)]);
     let (host, process) = Host::play(&script).await;
     let output = host.call("large").await.unwrap();
-    assert_eq!(output.text().len(), 15 << 20);
+    assert_eq!(output.text().len(), 4 << 20);
     host.end().await;
     process.log().expect_all_gone().await;
 }

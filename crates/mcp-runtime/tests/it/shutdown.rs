@@ -66,50 +66,27 @@ async fn a_server_that_follows_is_not_killed() {
 /// R6, R11
 #[cfg(unix)]
 #[tokio::test]
-async fn a_server_that_ignores_its_input_is_asked_with_a_signal() {
-    check(
-        Script::new().ignores_end(),
-        PATIENCE,
-        false,
-        "SIGTERM is enough",
-    )
-    .await;
-}
-
-/// R6, R11
-#[cfg(unix)]
-#[tokio::test]
-async fn a_server_that_ignores_everything_is_killed_within_the_timeout() {
-    check(stubborn(), PATIENCE, true, "the default timeout").await;
-}
-
-/// R11
-#[cfg(unix)]
-#[tokio::test]
-async fn a_short_timeout_is_kept() {
-    check(
-        stubborn(),
-        Duration::from_millis(500),
-        true,
-        "half a second",
-    )
-    .await;
-}
-
-/// R6, R11
-#[cfg(unix)]
-#[tokio::test]
-async fn a_grandchild_that_ignores_everything_is_killed_too() {
+async fn servers_that_ignore_their_host_are_ended_within_the_timeout() {
     let parent = Script::new().rule(Rule::at_start([GRANDCHILD]));
-    check(parent, PATIENCE, true, "its parent ends with its input").await;
-}
-
-/// R6, R11
-#[cfg(unix)]
-#[tokio::test]
-async fn a_grandchild_is_killed_with_a_parent_that_ignores_everything_as_well() {
     let both = stubborn().rule(Rule::on("notifications/initialized", [GRANDCHILD]));
-    check(both, PATIENCE, true, "neither ends by itself").await;
+    let half = Duration::from_millis(500);
+    tokio::join!(
+        check(
+            Script::new().ignores_end(),
+            PATIENCE,
+            false,
+            "SIGTERM is enough"
+        ),
+        check(stubborn(), PATIENCE, true, "it ignores everything"),
+        check(
+            stubborn(),
+            half,
+            true,
+            "it ignores everything, with half a second"
+        ),
+        check(parent, PATIENCE, true, "its child ignores everything"),
+        check(both, PATIENCE, true, "it and its child ignore everything"),
+    );
 }
 
 /// R6: a server that is gone by itself leaves nothing behind either.

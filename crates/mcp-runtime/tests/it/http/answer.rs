@@ -217,5 +217,6 @@ async fn dropping_the_host_closes_its_connections() {
     };
     let (outcome, held) = at_once(async { tokio::join!(call, serving) }).await;
     assert_eq!(outcome.unwrap_err().code(), ErrorCode::TransportClosed);
+    server.expect_delete().await.accept().await;
     at_once(held.expect_disconnect()).await;
 }
