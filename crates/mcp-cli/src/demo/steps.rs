@@ -196,7 +196,7 @@ pub(super) async fn start_again(runtime: &McpRuntime, before: &[(String, String)
 
 pub(super) fn farewell(begun: Instant, report: &ShutdownReport, vigil: &Vigil) -> Step {
     let mut step = Step::since("Shut down", begun);
-    step.check("every server ended by itself", report.killed().is_empty());
+    step.check("no server had to be killed", report.killed().is_empty());
     step.check(
         "no process is left",
         vigil.sees_anyone().is_ok_and(|alive| !alive),
