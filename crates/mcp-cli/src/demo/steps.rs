@@ -114,10 +114,7 @@ fn answered(step: &mut Step, called: &Result<ToolOutput, CallError>, environment
         Err(error) => {
             step.line([ErrorChain(error).to_string()]);
             step.check("the call was answered", false);
-            step.data(
-                "error",
-                &ErrorReport::new(error.code(), ErrorChain(error).to_string()),
-            );
+            step.data("error", &ErrorReport::of_call(error));
         }
     }
 }
@@ -142,10 +139,7 @@ pub(super) async fn deadline(binding: &Binding) -> Step {
         Ok(output) => step.line([output.text()]),
         Err(error) => {
             step.line([ErrorChain(error).to_string()]);
-            step.data(
-                "error",
-                &ErrorReport::new(error.code(), ErrorChain(error).to_string()),
-            );
+            step.data("error", &ErrorReport::of_call(error));
         }
     }
     let timed_out = called.is_err_and(|error| error.code() == ErrorCode::RequestTimeout);

@@ -9,10 +9,11 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::MAIN;
-use super::answer::{Failure, ServerAnswer, Success, ToolAnswer};
+use super::answer::Success;
 use super::lines::Output;
 use super::operation::{Call, Request, Target};
 use super::start::{Begun, Rejected, Start};
+use crate::report::{ErrorReport, ServerReport, ToolList};
 
 /// The runtimes by name. They share listings.
 #[derive(Debug)]
@@ -56,11 +57,11 @@ impl Hosts {
         self: &Arc<Self>,
         start: Start,
         output: &Output,
-    ) -> Result<(String, Starting), Failure> {
+    ) -> Result<(String, Starting), ErrorReport> {
         let name = start.runtime().to_owned();
         let mut hosts = self.hosts();
         if hosts.contains_key(&name) {
-            return Err(Failure::invalid(format!(
+            return Err(ErrorReport::invalid(format!(
                 "runtime `{name}` is started already"
             )));
         }
@@ -100,10 +101,10 @@ impl Hosts {
     }
 
     /// The runtime of a name.
-    pub(super) fn get(&self, name: &str) -> Result<Arc<Host>, Failure> {
+    pub(super) fn get(&self, name: &str) -> Result<Arc<Host>, ErrorReport> {
         let host = self.hosts().get(name).cloned();
         host.ok_or_else(|| {
-            Failure::invalid(format!(
+            ErrorReport::invalid(format!(
                 "runtime `{name}` is not started; send `start` first"
             ))
         })
@@ -169,35 +170,35 @@ impl Drop for Starting {
 
 impl Host {
     /// Answers one request; `id` is its own.
-    pub(super) async fn answer(&self, request: Request, id: &str) -> Result<Success, Failure> {
+    pub(super) async fn answer(&self, request: Request, id: &str) -> Result<Success, ErrorReport> {
         match request {
             Request::Status => Ok(self.status()),
             Request::Tools => Ok(self.tools()),
             Request::Call(call) => self.call(*call, id).await,
             Request::Refresh(target) => self.refresh(target).await,
-            Request::Shutdown => Err(Failure::invalid("`shutdown` is answered elsewhere")),
+            Request::Shutdown => Err(ErrorReport::invalid("`shutdown` is answered elsewhere")),
         }
     }
 
     fn status(&self) -> Success {
         let servers = self.runtime.status();
-        let servers = servers
-            .iter()
-            .map(ServerAnswer::of)
-            .chain(self.rejected.iter().map(ServerAnswer::rejected));
+        let rejected = self.rejected.iter().map(Rejected::report);
         Success::Servers {
-            servers: servers.collect(),
+            servers: servers
+                .iter()
+                .map(ServerReport::new)
+                .chain(rejected)
+                .collect(),
         }
     }
 
     fn tools(&self) -> Success {
-        let binding = self.runtime.capture();
         Success::Tools {
-            tools: binding.tools().map(|tool| ToolAnswer::of(&tool)).collect(),
+            tools: ToolList(self.runtime.capture()),
         }
     }
 
-    async fn call(&self, call: Call, id: &str) -> Result<Success, Failure> {
+    async fn call(&self, call: Call, id: &str) -> Result<Success, ErrorReport> {
         let begun = Instant::now();
         let prepared = self.prepare(&call)?;
         let mut options = CallOptions::new();
@@ -210,18 +211,18 @@ impl Host {
         if let Some(timeout) = call.timeout_ms {
             let timeout = Duration::try_from_secs_f64(timeout / 1_000.0);
             let timeout = timeout
-                .map_err(|_range| Failure::invalid("`timeout_ms` must be a positive number"))?;
+                .map_err(|_range| ErrorReport::invalid("`timeout_ms` must be a positive number"))?;
             options = options.timeout(timeout);
         }
         let _attributed = self.calls.attribute(prepared.id(), id);
         let output = prepared
             .execute(options)
             .await
-            .map_err(|error| Failure::of_call(&error))?;
+            .map_err(|error| ErrorReport::of_call(&error))?;
         Ok(Success::called(output, begun.elapsed()))
     }
 
-    fn prepare(&self, call: &Call) -> Result<PreparedCall, Failure> {
+    fn prepare(&self, call: &Call) -> Result<PreparedCall, ErrorReport> {
         let binding = self.runtime.capture();
         let prepared = match (&call.name, &call.server, &call.tool) {
             (Some(name), None, None) => binding.prepare(name),
@@ -229,20 +230,20 @@ impl Host {
                 binding.prepare_tool(server, call.environment_id.as_deref(), tool)
             }
             _ => {
-                return Err(Failure::invalid(
+                return Err(ErrorReport::invalid(
                     "`call` takes either `name`, or `server` and `tool`",
                 ));
             }
         };
-        prepared.map_err(|error| Failure::of_prepare(&error))
+        prepared.map_err(|error| ErrorReport::of_prepare(&error))
     }
 
-    async fn refresh(&self, target: Target) -> Result<Success, Failure> {
+    async fn refresh(&self, target: Target) -> Result<Success, ErrorReport> {
         let Some(server) = &target.server else {
             let (tools, errors) = self.runtime.refresh_all().await;
             return match errors.first() {
                 None => Ok(Success::Refreshed { tools }),
-                Some(error) => Err(Failure::of_refresh(error)),
+                Some(error) => Err(ErrorReport::of_refresh(error)),
             };
         };
         let tools = self
@@ -251,7 +252,7 @@ impl Host {
             .await;
         tools
             .map(|tools| Success::Refreshed { tools })
-            .map_err(|error| Failure::of_refresh(&error))
+            .map_err(|error| ErrorReport::of_refresh(&error))
     }
 }
 

@@ -7,7 +7,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};
 
-use super::answer::{Failure, Success};
+use super::answer::Success;
+use crate::report::ErrorReport;
 
 /// Lines read ahead, and lines waiting to be written.
 const AHEAD: usize = 256;
@@ -72,7 +73,11 @@ pub(super) fn output() -> (Output, Written) {
 
 impl Output {
     /// Writes the answer to a request.
-    pub(super) async fn answer(&self, id: Option<&RawValue>, result: &Result<Success, Failure>) {
+    pub(super) async fn answer(
+        &self,
+        id: Option<&RawValue>,
+        result: &Result<Success, ErrorReport>,
+    ) {
         #[derive(Serialize)]
         struct Answered<'a> {
             id: Option<&'a RawValue>,
@@ -84,7 +89,7 @@ impl Output {
         struct Failed<'a> {
             id: Option<&'a RawValue>,
             ok: bool,
-            error: &'a Failure,
+            error: &'a ErrorReport,
         }
         match result {
             Ok(success) => {

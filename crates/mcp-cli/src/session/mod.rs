@@ -21,7 +21,8 @@ use tokio::time::timeout;
 
 use crate::exit::ExitStatus;
 use crate::interrupt::Interrupts;
-use answer::{Failure, Success};
+use crate::report::ErrorReport;
+use answer::Success;
 use host::Hosts;
 use lines::Output;
 use operation::Operation;
@@ -109,7 +110,7 @@ impl Session {
     }
 
     /// The part of an operation that must happen in the order of the lines.
-    fn begin(&self, operation: Operation) -> Result<Work, Failure> {
+    fn begin(&self, operation: Operation) -> Result<Work, ErrorReport> {
         match operation {
             Operation::Start(start) => {
                 let (name, starting) = self.hosts.start(*start, &self.output)?;
@@ -143,7 +144,7 @@ enum Work {
 }
 
 impl Work {
-    async fn finish(self, session: &Session, id: &str) -> Result<Success, Failure> {
+    async fn finish(self, session: &Session, id: &str) -> Result<Success, ErrorReport> {
         match self {
             Self::Start { name, starting } => Ok(session.hosts.settle(&name, starting).await),
             Self::Cancelled(cancelled) => Ok(Success::Cancel { cancelled }),

@@ -3,9 +3,9 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::answer::Failure;
 use super::start::Start;
 use super::{Id, MAIN};
+use crate::report::ErrorReport;
 
 /// What a request asks for.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ const LATER: &[&str] = &[
 ];
 
 /// Reads a line: the id as far as there is one, and what is asked for or what is wrong.
-pub(super) fn read(line: &str) -> (Option<Id>, Result<Operation, Failure>) {
+pub(super) fn read(line: &str) -> (Option<Id>, Result<Operation, ErrorReport>) {
     #[derive(Deserialize)]
     struct Head<'a> {
         #[serde(borrow, default)]
@@ -79,7 +79,9 @@ pub(super) fn read(line: &str) -> (Option<Id>, Result<Operation, Failure>) {
     if !line.trim_start().starts_with('{') {
         return (
             None,
-            Err(Failure::invalid("a request is a JSON object on one line")),
+            Err(ErrorReport::invalid(
+                "a request is a JSON object on one line",
+            )),
         );
     }
     let head: Head<'_> = match serde_json::from_str(line) {
@@ -87,7 +89,7 @@ pub(super) fn read(line: &str) -> (Option<Id>, Result<Operation, Failure>) {
         Err(error) => {
             return (
                 id_of(line),
-                Err(Failure::invalid(format!(
+                Err(ErrorReport::invalid(format!(
                     "the request cannot be read: {error}"
                 ))),
             );
@@ -95,7 +97,7 @@ pub(super) fn read(line: &str) -> (Option<Id>, Result<Operation, Failure>) {
     };
     let id = head.id.map(ToOwned::to_owned);
     let Some(op) = head.op else {
-        return (id, Err(Failure::invalid("the request has no `op`")));
+        return (id, Err(ErrorReport::invalid("the request has no `op`")));
     };
     (
         id,
@@ -112,7 +114,7 @@ fn id_of(line: &str) -> Option<Id> {
     serde_json::from_str::<Id>(line).ok().map(|head| head.id)
 }
 
-fn operation(op: &str, runtime: String, line: &str) -> Result<Operation, Failure> {
+fn operation(op: &str, runtime: String, line: &str) -> Result<Operation, ErrorReport> {
     #[derive(Deserialize)]
     struct Cancel {
         target: Box<RawValue>,
@@ -132,13 +134,13 @@ fn operation(op: &str, runtime: String, line: &str) -> Result<Operation, Failure
         "refresh" => Request::Refresh(members(op, line)?),
         "shutdown" => Request::Shutdown,
         op if LATER.contains(&op) => {
-            return Err(Failure::invalid(format!(
+            return Err(ErrorReport::invalid(format!(
                 "`{op}` is not supported by this version"
             )));
         }
         op => {
             let known = "start, status, tools, call, cancel, refresh, shutdown";
-            return Err(Failure::invalid(format!(
+            return Err(ErrorReport::invalid(format!(
                 "there is no operation `{op}`; use one of {known}"
             )));
         }
@@ -146,9 +148,9 @@ fn operation(op: &str, runtime: String, line: &str) -> Result<Operation, Failure
     Ok(Operation::On { runtime, request })
 }
 
-fn members<'a, T: Deserialize<'a>>(op: &str, line: &'a str) -> Result<T, Failure> {
+fn members<'a, T: Deserialize<'a>>(op: &str, line: &'a str) -> Result<T, ErrorReport> {
     serde_json::from_str(line)
-        .map_err(|error| Failure::invalid(format!("`{op}` cannot be read: {error}")))
+        .map_err(|error| ErrorReport::invalid(format!("`{op}` cannot be read: {error}")))
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
-use super::answer::{Failure, Success};
+use super::answer::Success;
+use crate::report::ErrorReport;
 
 /// The pending requests of a session, by the JSON text of their ids.
 #[derive(Debug, Default)]
@@ -24,13 +25,13 @@ pub(super) struct Place {
 
 impl Pending {
     /// Takes an id, if the request has one and no other request has it.
-    pub(super) fn begin(self: &Arc<Self>, id: Option<&str>) -> Result<Place, Failure> {
+    pub(super) fn begin(self: &Arc<Self>, id: Option<&str>) -> Result<Place, ErrorReport> {
         let cancelled = CancellationToken::new();
         if let Some(id) = id {
             match self.requests().entry(id.to_owned()) {
                 Entry::Occupied(_) => {
                     let message = "a request with this id is still pending; use another id";
-                    return Err(Failure::invalid(message));
+                    return Err(ErrorReport::invalid(message));
                 }
                 Entry::Vacant(free) => free.insert(cancelled.clone()),
             };
@@ -65,11 +66,11 @@ impl Place {
     /// Runs the work of the request; cancelling drops it, as a host would.
     pub(super) async fn run(
         &self,
-        work: impl Future<Output = Result<Success, Failure>>,
-    ) -> Result<Success, Failure> {
+        work: impl Future<Output = Result<Success, ErrorReport>>,
+    ) -> Result<Success, ErrorReport> {
         tokio::select! {
             biased;
-            () = self.cancelled.cancelled() => Err(Failure::cancelled()),
+            () = self.cancelled.cancelled() => Err(ErrorReport::cancelled()),
             result = work => result,
         }
     }

@@ -7,7 +7,7 @@ use mcp_runtime::{
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::answer::Failure;
+use crate::report::{ErrorReport, ServerReport};
 
 /// The members of `start`.
 #[derive(Debug, Deserialize)]
@@ -61,6 +61,16 @@ pub(super) struct Rejected {
     pub(super) message: String,
 }
 
+impl Rejected {
+    pub(super) fn report(&self) -> ServerReport {
+        ServerReport::rejected(
+            &self.server,
+            self.environment.as_ref(),
+            self.message.as_str(),
+        )
+    }
+}
+
 impl Start {
     pub(super) fn named(mut self, runtime: String) -> Self {
         self.runtime = runtime;
@@ -72,7 +82,7 @@ impl Start {
     }
 
     /// Starts the runtime; its servers' fates are not known yet.
-    pub(super) fn begin(self, share: &ListingShare) -> Result<Begun, Failure> {
+    pub(super) fn begin(self, share: &ListingShare) -> Result<Begun, ErrorReport> {
         self.refuse_unsupported()?;
         let mut rejected = Vec::new();
         let mut builder = McpRuntime::builder()
@@ -87,7 +97,7 @@ impl Start {
         }
         let (runtime, events) = builder
             .start()
-            .map_err(|error| Failure::invalid_because(&error))?;
+            .map_err(|error| ErrorReport::invalid_because(&error))?;
         Ok(Begun {
             runtime,
             events,
@@ -96,7 +106,7 @@ impl Start {
     }
 
     /// What restricts or changes how servers run must not be ignored.
-    fn refuse_unsupported(&self) -> Result<(), Failure> {
+    fn refuse_unsupported(&self) -> Result<(), ErrorReport> {
         let here = [
             (self.launcher.is_some(), "launcher"),
             (self.elicitation, "elicitation"),
@@ -111,7 +121,7 @@ impl Start {
             .chain(of_environments)
             .find(|(given, _)| *given)
         {
-            Some((_, member)) => Err(Failure::invalid(format!(
+            Some((_, member)) => Err(ErrorReport::invalid(format!(
                 "`{member}` is not supported by this version"
             ))),
             None => Ok(()),
@@ -135,8 +145,9 @@ impl EnvironmentMembers {
         ]
     }
 
-    fn environment(self, rejected: &mut Vec<Rejected>) -> Result<Environment, Failure> {
-        let id = EnvironmentId::new(self.id).map_err(|error| Failure::invalid_because(&error))?;
+    fn environment(self, rejected: &mut Vec<Rejected>) -> Result<Environment, ErrorReport> {
+        let id =
+            EnvironmentId::new(self.id).map_err(|error| ErrorReport::invalid_because(&error))?;
         let mut environment = Environment::new(id.clone()).selected(self.selected.unwrap_or(true));
         if let Some(cwd) = self.cwd {
             environment = environment.cwd(cwd);
@@ -148,11 +159,11 @@ impl EnvironmentMembers {
     }
 }
 
-fn profile(limit: Option<u32>) -> Result<NameProfile, Failure> {
+fn profile(limit: Option<u32>) -> Result<NameProfile, ErrorReport> {
     match limit {
         None | Some(64) => Ok(NameProfile::LIMIT_64),
         Some(128) => Ok(NameProfile::LIMIT_128),
-        Some(other) => Err(Failure::invalid(format!(
+        Some(other) => Err(ErrorReport::invalid(format!(
             "`name_limit` must be 64 or 128, not {other}"
         ))),
     }
@@ -163,9 +174,9 @@ fn read(
     servers: &RawValue,
     environment: Option<&EnvironmentId>,
     rejected: &mut Vec<Rejected>,
-) -> Result<McpServers, Failure> {
+) -> Result<McpServers, ErrorReport> {
     let servers = McpServers::from_entries(servers.get())
-        .map_err(|error| Failure::invalid_because(&error))?;
+        .map_err(|error| ErrorReport::invalid_because(&error))?;
     for member in servers.unknown_members() {
         tracing::warn!(
             member,
