@@ -84,12 +84,12 @@ async fn a_startup_that_opted_out_neither_waits_nor_serves() {
 async fn two_filters_take_their_own_from_one_listing() {
     let gated = Gated::new(&Script::new().tool_named("read").tool_named("write"));
     let share = ListingShare::default();
-    let filters = [
-        ToolFilter::all().only(["read"]),
-        ToolFilter::all().except(["read"]),
-        ToolFilter::all(),
-    ];
-    let hosts = filters.map(|filter| begin(&share, gated.config().tool_filter(filter)));
+    let startup = |filter| begin(&share, gated.config().tool_filter(filter));
+    // The one that fetches for all wants the least.
+    let reads = startup(ToolFilter::all().only(["read"]));
+    gated.joined(1).await;
+    let writes = startup(ToolFilter::all().except(["read"]));
+    let hosts = [reads, writes, startup(ToolFilter::all())];
     gated.joined(3).await;
     gated.open();
     assert_eq!(count_shared(&hosts).await, 2);
