@@ -227,7 +227,7 @@ async fn a_redirect_within_the_origin_is_followed() {
 #[tokio::test]
 async fn an_endpoint_that_hangs_fails_at_its_deadline() {
     let (url, mut server) = ScriptedHttp::bind().await;
-    let budget = Duration::from_millis(300);
+    let budget = Duration::from_secs(2);
     let hanging: ServerConfig = remote(at(&url)).startup_timeout(budget);
     let host = Host::serve([hanging]);
     let held = async { server.expect_post("initialize").await.hang() };
@@ -237,7 +237,7 @@ async fn an_endpoint_that_hangs_fails_at_its_deadline() {
         (ErrorCode::RequestTimeout, Phase::Handshake),
         "{message}"
     );
-    assert!(message.contains("timed out after 0.3 s"), "{message}");
+    assert!(message.contains("timed out after 2 s"), "{message}");
     host.end().await;
     drop(held);
 }
