@@ -38,7 +38,8 @@ pub struct ShutdownReport {
 }
 
 impl ShutdownReport {
-    /// The ids of the server processes that did not end by themselves, or left others behind that did not.
+    /// The ids of the server processes that had to be killed, or left others behind that had to be: neither the end of
+    /// their input nor the request to terminate had ended them in time.
     #[must_use]
     pub fn killed(&self) -> &[u32] {
         &self.killed

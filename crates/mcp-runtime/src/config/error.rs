@@ -38,6 +38,9 @@ pub enum ConfigErrorKind {
     /// The name cannot be a server name (K1).
     #[error("the name is not valid")]
     Name(#[source] InvalidName),
+    /// Another entry before it has the same name.
+    #[error("another server before it has the same name; rename one of them")]
+    Duplicate,
     /// Not exactly one of `command` and `url`.
     #[error("expected either `command` (a local server) or `url` (a remote one)")]
     Transport,

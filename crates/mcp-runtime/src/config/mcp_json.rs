@@ -8,9 +8,11 @@
 //! The object under `servers`, as VS Code writes it, is read as well. Each entry stands alone: one that is wrong is
 //! reported and costs nobody else anything.
 
-use std::collections::BTreeMap;
+use std::collections::HashSet;
+use std::fmt;
 
-use serde::Deserialize;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::entry::Entry;
@@ -69,10 +71,16 @@ impl McpServers {
     ///
     /// Text that is not a JSON object.
     pub fn from_entries(text: &str) -> Result<Self, ConfigError> {
-        let entries: BTreeMap<String, &RawValue> = serde_json::from_str(text)
+        let Entries(entries) = serde_json::from_str(text)
             .map_err(|error| ConfigError::of_whole(error, ConfigErrorKind::Servers))?;
         let mut read = Self::default();
+        let mut seen = HashSet::new();
         for (name, entry) in entries {
+            if !seen.insert(name.clone()) {
+                let kind = ConfigErrorKind::Duplicate;
+                read.rejected.push(ConfigError::of_entry(name, kind));
+                continue;
+            }
             match Entry::read(&name, entry) {
                 Ok((server, unknown)) => {
                     read.unknown
@@ -107,6 +115,33 @@ impl McpServers {
     #[must_use]
     pub fn unknown_members(&self) -> &[String] {
         &self.unknown
+    }
+}
+
+/// The entries in the order of the text, those of the same name included: a map would keep one of them in silence.
+struct Entries<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Vec<(String, &'de RawValue)>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of servers")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<Self::Value, M::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = members.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(entries)
+            }
+        }
+
+        deserializer.deserialize_map(InOrder).map(Self)
     }
 }
 

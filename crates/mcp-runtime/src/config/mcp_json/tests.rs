@@ -164,3 +164,12 @@ fn what_restricts_is_never_ignored() {
         "`excludeTools` is not supported yet",
     );
 }
+
+/// U1: neither of two servers disappears in silence.
+#[test]
+fn a_second_server_of_the_same_name_is_rejected() {
+    check(
+        r#"{"x": {"command": "a"}, "y": {"command": "b"}, "x": {"command": "c"}}"#,
+        "x; y; server `x` is not configured correctly: another server before it has the same name",
+    );
+}
