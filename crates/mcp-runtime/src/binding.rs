@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use mcp_catalog::CatalogSnapshot;
 use mcp_keys::{
-    EnvironmentId, McpServerKey, ModelName, NameCollision, NameProfile, SelectedEnvironments,
-    ServerName, ToolKey, ToolName, ToolNameIndex, resolve,
+    EnvironmentId, ModelName, NameCollision, NameProfile, ServerName, ToolKey, ToolName,
+    ToolNameIndex,
 };
 
 use crate::call::{PrepareError, PrepareErrorKind, PreparedCall};
 use crate::connection::Connection;
+use crate::scope::Scope;
 use crate::slot::Slot;
 use crate::tool::Tool;
 
@@ -29,8 +30,7 @@ struct Captured {
     /// Where each tool of the index is, in its order.
     places: Vec<(ToolKey, Place)>,
     servers: Vec<BoundServer>,
-    known: Vec<McpServerKey>,
-    selected: SelectedEnvironments,
+    scope: Scope,
 }
 
 #[derive(Debug)]
@@ -76,11 +76,7 @@ impl<'a> BoundTool<'a> {
 }
 
 impl Binding {
-    pub(crate) fn capture(
-        slots: &[Arc<Slot>],
-        profile: &NameProfile,
-        selected: &SelectedEnvironments,
-    ) -> Self {
+    pub(crate) fn capture(slots: &[Arc<Slot>], profile: &NameProfile, scope: &Scope) -> Self {
         let mut servers = Vec::new();
         let mut located = Vec::new();
         for slot in slots {
@@ -106,14 +102,12 @@ impl Binding {
         located.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         let index = ToolNameIndex::build(profile, located.iter().map(|(key, _)| key.clone()));
         located.retain(|(key, _)| index.name_of(key).is_some());
-        let known = slots.iter().map(|slot| slot.key.clone()).collect();
         Self {
             captured: Arc::new(Captured {
                 index,
                 places: located,
                 servers,
-                known,
-                selected: selected.clone(),
+                scope: scope.clone(),
             }),
         }
     }
@@ -190,13 +184,9 @@ impl Binding {
         let name: ToolName = tool
             .parse()
             .map_err(|error| fail(PrepareErrorKind::Name(error)))?;
-        let Captured {
-            known,
-            selected,
-            servers,
-            ..
-        } = &*self.captured;
-        let server = resolve(known, selected, &server, environment.as_ref())
+        let Captured { scope, servers, .. } = &*self.captured;
+        let server = scope
+            .resolve(&server, environment.as_ref())
             .map_err(|error| fail(PrepareErrorKind::Server(error)))?;
         let key = ToolKey::new(server.clone(), name);
         self.prepared(&key).ok_or_else(|| {

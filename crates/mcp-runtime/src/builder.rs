@@ -12,10 +12,11 @@ use mcp_keys::{
 use rmcp::model::Implementation;
 
 use crate::config::ServerConfig;
-use crate::connection::Connector;
+use crate::connection::{Connector, Tls};
 use crate::environment::Environment;
 use crate::event::{EventSink, EventStream, RuntimeEvent};
 use crate::runtime::McpRuntime;
+use crate::scope::Scope;
 use crate::slot::{Slot, SlotState};
 use crate::startup::Starter;
 use crate::tool::Tool;
@@ -145,16 +146,16 @@ impl McpRuntimeBuilder {
             connector: Connector {
                 client: self.client,
                 events,
+                tls: Tls::default(),
             },
             listings: self.listings,
             processes: Arc::default(),
-            eras: Arc::default(),
             stop: tokio_util::sync::CancellationToken::new(),
         };
-        Ok((
-            McpRuntime::run(slots, starter, self.profile, selected),
-            stream,
-        ))
+        let known = known(&slots, self.multi_environment);
+        let scope = Scope { known, selected };
+        let runtime = McpRuntime::run(slots, starter, self.profile, scope);
+        Ok((runtime, stream))
     }
 
     fn selected(&self) -> Result<SelectedEnvironments, BuildError> {
@@ -246,7 +247,7 @@ impl McpRuntimeBuilder {
             let (server, reason) = (hidden.key().clone(), hidden.reason());
             events.state(RuntimeEvent::Hidden {
                 server: server.clone(),
-                reason: reason.to_string(),
+                reason,
             });
             slots.push(Arc::new(Slot::new(
                 server,
@@ -257,4 +258,16 @@ impl McpRuntimeBuilder {
         }
         slots
     }
+}
+
+/// The servers that a name can mean (K7): with the feature off, those that are hidden do not exist for a step (K8).
+fn known(slots: &[Arc<Slot>], feature: MultiEnvironment) -> Arc<[McpServerKey]> {
+    let exists = |slot: &&Arc<Slot>| {
+        feature == MultiEnvironment::On || !matches!(slot.state(), SlotState::Hidden { .. })
+    };
+    slots
+        .iter()
+        .filter(exists)
+        .map(|slot| slot.key.clone())
+        .collect()
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use mcp_keys::{McpServerKey, ToolKey};
+use mcp_keys::{HiddenReason, McpServerKey, ToolKey};
 use mcp_telemetry::ErrorCode;
 use serde_json::value::RawValue;
 use tokio::sync::Notify;
@@ -14,6 +14,8 @@ use crate::connection::SpokenEra;
 
 /// Transient events an unread stream keeps; beyond that they are dropped and counted.
 const TRANSIENT_LIMIT: usize = 1_024;
+/// Bytes of text that transient events of an unread stream keep.
+const TRANSIENT_BYTES: usize = 4 * 1024 * 1024;
 
 /// Something happened to a server (R3).
 #[derive(Debug, Clone)]
@@ -78,8 +80,8 @@ pub enum RuntimeEvent {
     Hidden {
         /// The server, as it is owned.
         server: McpServerKey,
-        /// Why.
-        reason: String,
+        /// Why, and what would expose it.
+        reason: HiddenReason,
     },
     /// A listing is not what the server meant it to be: cut short, or with entries left out (R8).
     Listing {
@@ -144,6 +146,7 @@ struct Shared {
 struct Queue {
     events: VecDeque<RuntimeEvent>,
     transient: usize,
+    transient_bytes: usize,
     dropped: u64,
     /// Nobody will ever read: the stream was dropped or never taken.
     unread: bool,
@@ -152,6 +155,36 @@ struct Queue {
 }
 
 impl RuntimeEvent {
+    /// The server it is about; `None` for what is about several or none.
+    #[must_use]
+    pub fn server(&self) -> Option<&McpServerKey> {
+        match self {
+            Self::Starting { server }
+            | Self::Ready { server, .. }
+            | Self::Retrying { server, .. }
+            | Self::Failed { server, .. }
+            | Self::Cancelled { server }
+            | Self::CatalogChanged { server, .. }
+            | Self::Disconnected { server, .. }
+            | Self::Hidden { server, .. }
+            | Self::Listing { server, .. }
+            | Self::Progress { server, .. }
+            | Self::Log { server, .. } => Some(server),
+            Self::NameCollision { .. } | Self::Dropped { .. } => None,
+        }
+    }
+
+    /// The bytes that its server chose.
+    fn transient_bytes(&self) -> usize {
+        match self {
+            Self::Progress { message, .. } => message.as_ref().map_or(0, String::len),
+            Self::Log { level, data, .. } => {
+                level.len() + data.as_ref().map_or(0, |data| data.get().len())
+            }
+            _ => 0,
+        }
+    }
+
     fn is_transient(&self) -> bool {
         matches!(self, Self::Progress { .. } | Self::Log { .. })
     }
@@ -168,7 +201,7 @@ impl EventSink {
     /// Puts a state event; it is kept until it is read.
     pub(crate) fn state(&self, event: RuntimeEvent) {
         let mut queue = self.shared.queue();
-        if queue.unread {
+        if queue.unread || queue.ended {
             return;
         }
         queue.tell_dropped();
@@ -180,15 +213,17 @@ impl EventSink {
     /// Puts a progress or log event, or counts it when too many wait.
     pub(crate) fn transient(&self, event: RuntimeEvent) {
         let mut queue = self.shared.queue();
-        if queue.unread {
+        if queue.unread || queue.ended {
             return;
         }
-        if queue.transient >= TRANSIENT_LIMIT {
+        let bytes = queue.transient_bytes + event.transient_bytes();
+        if queue.transient >= TRANSIENT_LIMIT || bytes > TRANSIENT_BYTES {
             queue.dropped += 1;
             return;
         }
         queue.tell_dropped();
         queue.transient += 1;
+        queue.transient_bytes = bytes;
         queue.events.push_back(event);
         drop(queue);
         self.shared.ready.notify_one();
@@ -209,6 +244,7 @@ impl EventStream {
                 let mut queue = self.shared.queue();
                 if let Some(event) = queue.events.pop_front() {
                     queue.transient -= usize::from(event.is_transient());
+                    queue.transient_bytes -= event.transient_bytes();
                     return Some(event);
                 }
                 if queue.dropped > 0 {
@@ -293,6 +329,32 @@ mod tests {
             seen[TRANSIENT_LIMIT + 1],
             RuntimeEvent::Starting { .. }
         ));
+    }
+
+    /// R3: a server chooses how much it says, and not how much memory that takes.
+    #[tokio::test(flavor = "current_thread", start_paused = true)]
+    async fn a_flood_of_large_events_is_bounded_by_its_bytes() {
+        let sink = EventSink::default();
+        let mut stream = sink.stream();
+        let large = || RuntimeEvent::Log {
+            server: McpServerKey::host("s".parse().unwrap()),
+            level: "x".repeat(TRANSIENT_BYTES / 3),
+            data: None,
+        };
+        (0..5).for_each(|_| sink.transient(large()));
+        sink.end();
+        sink.state(starting(1));
+        for _ in 0..3 {
+            assert!(matches!(
+                stream.next().await,
+                Some(RuntimeEvent::Log { .. })
+            ));
+        }
+        assert!(matches!(
+            stream.next().await,
+            Some(RuntimeEvent::Dropped { count: 2 })
+        ));
+        assert!(stream.next().await.is_none(), "nothing follows the end");
     }
 
     #[tokio::test(flavor = "current_thread", start_paused = true)]

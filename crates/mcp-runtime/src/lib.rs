@@ -11,7 +11,7 @@
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! let config = McpServers::from_json(r#"{"mcpServers": {"docs": {"command": "docs-server"}}}"#)?;
-//! let (runtime, _events) = McpRuntime::builder().servers(config.into_servers()).start()?;
+//! let (runtime, _) = McpRuntime::builder().servers(config.into_servers()).start()?;
 //! runtime.settled().await;
 //!
 //! let binding = runtime.capture();
@@ -53,6 +53,7 @@ mod listing;
 mod process_table;
 mod refresh;
 mod runtime;
+mod scope;
 mod slot;
 mod startup;
 mod status;
@@ -66,8 +67,8 @@ pub use call::{
 };
 pub use chain::ErrorChain;
 pub use config::{
-    ConfigError, ConfigErrorKind, Era, HttpTransport, McpServers, Secret, ServerConfig,
-    StdioTransport, ToolFilter, Transport,
+    ConfigError, ConfigErrorKind, Era, HttpTransport, McpServers, ServerConfig, StdioTransport,
+    ToolFilter, Transport,
 };
 pub use connection::{
     Disconnect, Exit, HttpSetupError, Malformed, Refused, RequestError, RequestErrorKind, RpcError,
@@ -76,7 +77,7 @@ pub use connection::{
 pub use deadline::Elapsed;
 pub use environment::Environment;
 pub use event::{EventStream, RuntimeEvent};
-pub use refresh::RefreshError;
+pub use refresh::{RefreshError, RefreshErrorKind};
 pub use runtime::{McpRuntime, ShutdownReport};
 pub use startup::{Phase, StartupError, StartupErrorKind};
 pub use status::{ServerState, ServerStatus};

@@ -20,7 +20,7 @@ const MAX_PAGES: usize = 1_000;
 const MAX_ITEMS: usize = 10_000;
 /// Remarks on one listing; a server can get any number of entries wrong.
 const MAX_REMARKS: usize = 16;
-/// Bytes of all definitions of one listing.
+/// Bytes of all definitions and cursors of one listing.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
 
 /// Lists all tools of a connection.
@@ -155,6 +155,13 @@ impl Listing {
     fn next(&mut self, next: Option<&RawValue>) -> Option<Box<RawValue>> {
         // An empty cursor ends a listing, as servers that know no better mean it.
         let next = next.filter(|next| next.get() != "\"\"")?;
+        self.bytes += next.get().len();
+        if self.bytes > MAX_BYTES {
+            self.cut(&format!(
+                "its cursors and tools are longer than {MAX_BYTES} bytes"
+            ));
+            return None;
+        }
         if !self.cursors.insert(next.get().to_owned()) {
             self.cut("the server repeats a cursor");
             return None;

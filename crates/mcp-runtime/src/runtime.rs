@@ -5,14 +5,15 @@ use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use futures_util::future::join_all;
-use mcp_keys::{EnvironmentId, NameProfile, SelectedEnvironments, ServerName, resolve};
+use mcp_keys::{EnvironmentId, NameProfile, ServerName};
 
 use crate::binding::Binding;
 use crate::builder::McpRuntimeBuilder;
-use crate::call::{PrepareError, PrepareErrorKind};
+use crate::connection::Connection;
 use crate::deadline::Deadline;
 use crate::event::RuntimeEvent;
 use crate::refresh::RefreshError;
+use crate::scope::Scope;
 use crate::slot::{Slot, SlotState};
 use crate::startup::Starter;
 use crate::status::{ServerState, ServerStatus};
@@ -26,7 +27,7 @@ pub struct McpRuntime {
     slots: Vec<Arc<Slot>>,
     starter: Starter,
     profile: NameProfile,
-    selected: SelectedEnvironments,
+    scope: Scope,
     /// The last capture, for as long as it is current.
     captured: ArcSwapOption<Binding>,
 }
@@ -60,7 +61,7 @@ impl McpRuntime {
         slots: Vec<Arc<Slot>>,
         starter: Starter,
         profile: NameProfile,
-        selected: SelectedEnvironments,
+        scope: Scope,
     ) -> Self {
         for slot in &slots {
             if matches!(slot.state(), SlotState::Starting) {
@@ -71,7 +72,7 @@ impl McpRuntime {
             slots,
             starter,
             profile,
-            selected,
+            scope,
             captured: ArcSwapOption::empty(),
         }
     }
@@ -107,7 +108,7 @@ impl McpRuntime {
         {
             return binding.clone();
         }
-        let binding = Binding::capture(&self.slots, &self.profile, &self.selected);
+        let binding = Binding::capture(&self.slots, &self.profile, &self.scope);
         for tools in binding.collisions() {
             let tools = tools.to_vec();
             self.starter
@@ -130,34 +131,31 @@ impl McpRuntime {
         environment_id: Option<&str>,
     ) -> Result<usize, RefreshError> {
         let slot = self.slot(server, environment_id)?;
-        let connection = slot.connection().ok_or_else(|| {
-            PrepareError::new(
-                server,
-                PrepareErrorKind::NotConnected {
-                    server: slot.key.clone(),
-                },
-            )
-        })?;
-        Ok(self.starter.refresh(slot, &connection).await?)
+        let connection = slot.connection();
+        let connection = connection.ok_or_else(|| RefreshError::not_connected(&slot.key))?;
+        let refreshed = self.starter.refresh(slot, &connection).await;
+        refreshed.map_err(|error| RefreshError::request(&slot.key, error))
     }
 
-    /// Lists the tools of every connected server again; how many they offer then. One that fails keeps its listing.
+    /// Lists the tools of every connected server again; how many all of them offer then. One that fails keeps its
+    /// listing, and is among the errors.
     pub async fn refresh_all(&self) -> (usize, Vec<RefreshError>) {
         let connected = self
             .slots
             .iter()
             .filter_map(|slot| Some((slot, slot.connection()?)));
-        let refreshing = connected
-            .map(|(slot, connection)| async move { self.starter.refresh(slot, &connection).await });
-        let mut tools = 0;
-        let mut errors = Vec::new();
-        for refreshed in join_all(refreshing).await {
-            match refreshed {
-                Ok(count) => tools += count,
-                Err(error) => errors.push(error.into()),
-            }
-        }
-        (tools, errors)
+        let refreshing = connected.map(|(slot, connection)| async move {
+            let refreshed = self.starter.refresh(slot, &connection).await;
+            let error = refreshed
+                .err()
+                .map(|error| RefreshError::request(&slot.key, error));
+            (slot.offered(&connection), error)
+        });
+        let (offered, errors): (Vec<_>, Vec<_>) = join_all(refreshing).await.into_iter().unzip();
+        (
+            offered.into_iter().sum(),
+            errors.into_iter().flatten().collect(),
+        )
     }
 
     /// Ends every server within `timeout`: processes first, protocol politeness within what is left (R11). Doing it
@@ -166,11 +164,11 @@ impl McpRuntime {
         let deadline = Deadline::after(timeout);
         self.starter.stop.cancel();
         self.starter.processes.stop();
-        let connections: Vec<_> = self
-            .slots
-            .iter()
-            .filter_map(|slot| slot.connection())
-            .collect();
+        // A startup that was just then spawning or shaking hands is given up too, and seen below. What does not settle in
+        // time is ended by its own drop.
+        let _ = deadline.bound(self.settled()).await;
+        self.starter.processes.stop();
+        let connections: Vec<_> = self.connections().collect();
         let closing = join_all(connections.iter().map(|connection| connection.close()));
         let (killed, _) = tokio::join!(
             self.starter.processes.ended(&deadline),
@@ -180,18 +178,19 @@ impl McpRuntime {
         ShutdownReport { killed }
     }
 
-    fn slot(&self, server: &str, environment_id: Option<&str>) -> Result<&Arc<Slot>, PrepareError> {
-        let fail = |kind: PrepareErrorKind| PrepareError::new(server, kind);
-        let name: ServerName = server
-            .parse()
-            .map_err(|error| fail(PrepareErrorKind::Name(error)))?;
+    fn connections(&self) -> impl Iterator<Item = Arc<Connection>> {
+        self.slots.iter().filter_map(|slot| slot.connection())
+    }
+
+    fn slot(&self, server: &str, environment_id: Option<&str>) -> Result<&Arc<Slot>, RefreshError> {
+        let named = |error| RefreshError::name(server, error);
+        let name: ServerName = server.parse().map_err(named)?;
         let environment = environment_id.map(str::parse::<EnvironmentId>).transpose();
-        let environment = environment.map_err(|error| fail(PrepareErrorKind::Name(error)))?;
-        let known = self.slots.iter().map(|slot| &slot.key);
-        let key = resolve(known, &self.selected, &name, environment.as_ref())
-            .map_err(|error| fail(PrepareErrorKind::Server(error)))?;
+        let environment = environment.map_err(named)?;
+        let key = self.scope.resolve(&name, environment.as_ref());
+        let key = key.map_err(|error| RefreshError::resolve(server, error))?;
         let slot = self.slots.iter().find(|slot| slot.key == key);
-        slot.ok_or_else(|| fail(PrepareErrorKind::NotConnected { server: key }))
+        slot.ok_or_else(|| RefreshError::not_connected(&key))
     }
 }
 
@@ -199,7 +198,7 @@ impl Drop for McpRuntime {
     fn drop(&mut self) {
         self.starter.stop.cancel();
         self.starter.processes.stop();
-        for connection in self.slots.iter().filter_map(|slot| slot.connection()) {
+        for connection in self.connections() {
             connection.abandon();
         }
         self.starter.connector.events.end();

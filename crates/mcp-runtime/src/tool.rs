@@ -11,15 +11,6 @@ pub struct Tool {
     definition: Box<RawValue>,
 }
 
-/// What most readers want of a definition; read on demand.
-#[derive(Deserialize)]
-struct Parts<'a> {
-    #[serde(default)]
-    description: Option<String>,
-    #[serde(borrow, default, rename = "inputSchema")]
-    input_schema: Option<&'a RawValue>,
-}
-
 impl Tool {
     pub(crate) fn new(name: ToolName, definition: Box<RawValue>) -> Self {
         Self { name, definition }
@@ -40,21 +31,27 @@ impl Tool {
     /// The description; `None` when there is none.
     #[must_use]
     pub fn description(&self) -> Option<String> {
-        self.parts().and_then(|parts| parts.description)
+        #[derive(Deserialize)]
+        struct Described {
+            description: String,
+        }
+        let described = serde_json::from_str::<Described>(self.definition.get());
+        described.ok().map(|described| described.description)
     }
 
     /// The schema of the arguments; `{"type":"object"}` when the server gave none (R8).
     #[must_use]
     pub fn input_schema(&self) -> &str {
-        let schema = self.parts().and_then(|parts| parts.input_schema);
-        schema
-            .map(RawValue::get)
-            .filter(|schema| schema.starts_with('{'))
-            .unwrap_or(r#"{"type":"object"}"#)
-    }
-
-    fn parts(&self) -> Option<Parts<'_>> {
-        serde_json::from_str(self.definition.get()).ok()
+        // Read by itself: whatever is wrong with another member, the schema stays.
+        #[derive(Deserialize)]
+        struct Shaped<'a> {
+            #[serde(borrow, rename = "inputSchema")]
+            input_schema: &'a RawValue,
+        }
+        let shaped = serde_json::from_str::<Shaped<'_>>(self.definition.get());
+        let schema = shaped.ok().map(|shaped| shaped.input_schema.get());
+        let object = schema.filter(|schema| schema.starts_with('{'));
+        object.unwrap_or(r#"{"type":"object"}"#)
     }
 
     /// Whether two listings define the same tool.
@@ -67,6 +64,18 @@ impl Tool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_description_of_the_wrong_kind_does_not_cost_the_schema() {
+        let json =
+            r#"{"name":"t","description":7,"inputSchema":{"type":"object","required":["a"]}}"#;
+        let tool = Tool::new(
+            "t".parse().unwrap(),
+            RawValue::from_string(json.to_owned()).unwrap(),
+        );
+        assert_eq!(tool.description(), None);
+        assert_eq!(tool.input_schema(), r#"{"type":"object","required":["a"]}"#);
+    }
 
     /// R8
     #[test]

@@ -81,10 +81,11 @@ impl ErrorReport {
     }
 
     pub(crate) fn of_refresh(error: &RefreshError) -> Self {
-        match error {
-            RefreshError::Server(error) => Self::of_prepare(error),
-            RefreshError::Request(request) => Self::of(error.code(), error).with_request(request),
-            _ => Self::of(error.code(), error),
+        let mut report = Self::of(error.code(), error);
+        report.0.candidates = error.candidates().to_vec();
+        match error.request_error() {
+            Some(request) => report.with_request(request),
+            None => report,
         }
     }
 

@@ -69,7 +69,7 @@ enum Event<'a> {
     Hidden {
         #[serde(flatten)]
         server: Server<'a>,
-        reason: &'a str,
+        reason: String,
     },
     Listing {
         #[serde(flatten)]
@@ -154,7 +154,7 @@ impl<'a> Event<'a> {
             },
             RuntimeEvent::Hidden { server, reason } => Self::Hidden {
                 server: of(server),
-                reason,
+                reason: reason.to_string(),
             },
             RuntimeEvent::Listing { server, message } => Self::Listing {
                 server: of(server),

@@ -1,5 +1,6 @@
 //! A call that is bound to what was captured.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -43,7 +44,7 @@ pub struct PreparedCall {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct CallOptions {
     arguments: Option<Box<RawValue>>,
     meta: Option<Box<RawValue>>,
@@ -57,7 +58,8 @@ impl CallOptions {
         Self::default()
     }
 
-    /// The arguments, a JSON object, written to the server as they are (W1).
+    /// The arguments, a JSON object. A local server gets them as they are (W1); on the way to a remote one they pass
+    /// through `serde_json::Value`, which spells numbers anew and orders members by name.
     #[must_use]
     pub fn arguments(mut self, arguments: Box<RawValue>) -> Self {
         self.arguments = Some(arguments);
@@ -76,6 +78,15 @@ impl CallOptions {
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
+    }
+}
+
+impl fmt::Debug for CallOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Arguments and metadata may hold secrets.
+        f.debug_struct("CallOptions")
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
     }
 }
 

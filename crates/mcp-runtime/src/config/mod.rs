@@ -8,5 +8,5 @@ mod server;
 
 pub use error::{ConfigError, ConfigErrorKind};
 pub use mcp_json::McpServers;
-pub use secret::Secret;
+pub(crate) use secret::Secret;
 pub use server::{Era, HttpTransport, ServerConfig, StdioTransport, ToolFilter, Transport};

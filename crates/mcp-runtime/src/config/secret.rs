@@ -6,18 +6,16 @@ use std::fmt;
 ///
 /// It appears in no `Debug`, log, span, error or event; only [`reveal`](Self::reveal) gives it out.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
+pub(crate) struct Secret(String);
 
 impl Secret {
     /// Hides a value.
-    #[must_use]
-    pub fn new(value: impl Into<String>) -> Self {
+    pub(crate) fn new(value: impl Into<String>) -> Self {
         Self(value.into())
     }
 
     /// The value, for the one place that needs it.
-    #[must_use]
-    pub fn reveal(&self) -> &str {
+    pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
 }

@@ -1,6 +1,7 @@
 //! One server's configuration.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -47,7 +48,7 @@ pub enum Transport {
 }
 
 /// A child process that speaks on its standard streams.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct StdioTransport {
     pub(crate) command: String,
     pub(crate) args: Vec<String>,
@@ -57,7 +58,7 @@ pub struct StdioTransport {
 }
 
 /// A streamable HTTP endpoint.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct HttpTransport {
     pub(crate) url: Url,
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
@@ -306,6 +307,32 @@ impl ToolFilter {
     }
 }
 
+// Arguments, values, and what stands in a URL beside its origin may be secrets.
+
+impl fmt::Debug for StdioTransport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.env.iter().map(|(name, _)| name).collect();
+        f.debug_struct("StdioTransport")
+            .field("command", &self.command)
+            .field("args", &self.args.len())
+            .field("env", &names)
+            .field("env_vars", &self.env_vars)
+            .field("cwd", &self.cwd)
+            .finish()
+    }
+}
+
+impl fmt::Debug for HttpTransport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
+        f.debug_struct("HttpTransport")
+            .field("origin", &self.url.origin().ascii_serialization())
+            .field("headers", &names)
+            .field("bearer_token_env_var", &self.bearer_token_env_var)
+            .finish()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -324,9 +351,16 @@ mod tests {
     fn debug_shows_no_secret() {
         let server = ServerConfig::stdio(
             "docs".parse().unwrap(),
-            StdioTransport::new("x").env("TOKEN", "hunter2"),
+            StdioTransport::new("x")
+                .args(["--key=hunter2"])
+                .env("TOKEN", "hunter2"),
         );
-        let remote = HttpTransport::new("http://127.0.0.1/mcp".parse().unwrap()).header(
+        let remote = HttpTransport::new(
+            "http://me:hunter2@127.0.0.1/hunter2?key=hunter2"
+                .parse()
+                .unwrap(),
+        )
+        .header(
             http::header::AUTHORIZATION,
             HeaderValue::from_static("Bearer hunter2"),
         );

@@ -21,6 +21,8 @@ enum Cause {
     Exited(Exit),
     /// The process is there, but its output is not.
     OutputClosed,
+    /// The process is there, but reads nothing any more.
+    InputClosed,
     /// The HTTP client under the connection has stopped.
     TransportStopped,
 }
@@ -47,6 +49,13 @@ impl Disconnect {
         }
     }
 
+    pub(crate) fn input_closed(stderr_tail: String) -> Self {
+        Self {
+            cause: Cause::InputClosed,
+            stderr_tail,
+        }
+    }
+
     pub(crate) fn transport_stopped() -> Self {
         Self {
             cause: Cause::TransportStopped,
@@ -58,6 +67,15 @@ impl Disconnect {
     #[must_use]
     pub fn is_local(&self) -> bool {
         matches!(self.cause, Cause::Local)
+    }
+
+    /// How the process ended, where that is why.
+    #[must_use]
+    pub fn exit(&self) -> Option<Exit> {
+        match self.cause {
+            Cause::Exited(exit) => Some(exit),
+            _ => None,
+        }
     }
 
     /// The last lines of the server's standard error; empty when there were none.
@@ -73,6 +91,7 @@ impl fmt::Display for Disconnect {
             Cause::Local => f.write_str("the connection was closed by this side"),
             Cause::Exited(exit) => write!(f, "the server process {exit}"),
             Cause::OutputClosed => f.write_str("the server closed its standard output"),
+            Cause::InputClosed => f.write_str("the server closed its standard input"),
             Cause::TransportStopped => f.write_str("the HTTP transport stopped"),
         }
     }

@@ -62,6 +62,20 @@ pub struct UnsupportedVersion {
     supported: Vec<String>,
 }
 
+impl UnsupportedVersion {
+    /// What the server speaks.
+    #[must_use]
+    pub fn offered(&self) -> &str {
+        &self.offered
+    }
+
+    /// What we speak.
+    #[must_use]
+    pub fn supported(&self) -> &[String] {
+        &self.supported
+    }
+}
+
 impl ServerFacts {
     /// What rmcp has found out over HTTP.
     pub(crate) fn of_peer(era: SpokenEra, peer: &Peer<RoleClient>) -> Self {

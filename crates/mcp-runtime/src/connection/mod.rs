@@ -23,7 +23,6 @@ use mcp_catalog::{LiveCatalog, RefreshGate};
 use mcp_keys::McpServerKey;
 use mcp_sandbox_meta::RawMeta;
 use rmcp::model::Implementation;
-use rmcp::service::ClientInitializeError;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -40,11 +39,12 @@ pub(crate) use process::{Launch, Process};
 
 use crate::call::CallId;
 use crate::config::HttpTransport;
-use crate::deadline::{Deadline, Elapsed};
+use crate::deadline::Deadline;
 use crate::event::EventSink;
 use crate::tool::Tool;
 use handshake::HandshakeError;
-use http::{HttpLink, HttpSetup};
+use http::HttpLink;
+pub(crate) use http::{HttpConnectError, Tls};
 use notice::Notices;
 use server_request::ServerRequests;
 use stdio::StdioLink;
@@ -72,9 +72,7 @@ enum Link {
 #[derive(Debug)]
 pub(crate) enum ConnectError {
     Spawn(SpawnError),
-    HttpSetup(HttpSetupError),
-    Initialize(Box<ClientInitializeError>),
-    Timeout(Elapsed),
+    Http(HttpConnectError),
     Request(RequestError),
     Version(UnsupportedVersion),
     Encode(serde_json::Error),
@@ -85,6 +83,7 @@ pub(crate) enum ConnectError {
 pub(crate) struct Connector {
     pub(crate) client: Implementation,
     pub(crate) events: EventSink,
+    pub(crate) tls: Tls,
 }
 
 impl Connector {
@@ -97,7 +96,7 @@ impl Connector {
         let handler = ServerRequests::new(self.client.clone());
         let (notices, refresh) = self.notices(key);
         let link =
-            StdioLink::start(launch, notices, handler.clone()).map_err(ConnectError::Spawn)?;
+            StdioLink::start(key, launch, notices, handler.clone()).map_err(ConnectError::Spawn)?;
         Ok(Spawned {
             key: key.clone(),
             link,
@@ -114,14 +113,10 @@ impl Connector {
         era: SpokenEra,
         deadline: &Deadline,
     ) -> Result<Connection, ConnectError> {
-        let setup = HttpSetup::new(transport).map_err(ConnectError::HttpSetup)?;
         let (notices, refresh) = self.notices(key);
-        let connecting = setup.connect(self.client.clone(), notices, era);
-        let link = deadline
-            .bound(connecting)
-            .await
-            .map_err(ConnectError::Timeout)?
-            .map_err(|error| ConnectError::Initialize(Box::new(error)))?;
+        let client = self.client.clone();
+        let connecting = HttpLink::connect(transport, &self.tls, client, notices, era, deadline);
+        let link = connecting.await.map_err(ConnectError::Http)?;
         let facts = ServerFacts::of_peer(era, link.peer());
         Ok(Connection {
             key: key.clone(),

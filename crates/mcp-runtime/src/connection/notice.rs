@@ -1,7 +1,7 @@
 //! What a server tells us without being asked.
 //!
-//! Notices are handled where they are read, in the order they came and before the answers that follow them: progress
-//! never overtakes the call it belongs to.
+//! On stdio, notices are handled where they are read, in the order they came and before the answers that follow them:
+//! progress never overtakes the call it belongs to. Over HTTP rmcp hands each of them over in a task of its own.
 
 use std::sync::Arc;
 

@@ -8,6 +8,7 @@
 //! or a pop.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
@@ -18,13 +19,13 @@ const REQUEST_LIMIT: usize = 32 * 1024 * 1024;
 const HARD_LIMIT: usize = 2 * REQUEST_LIMIT;
 
 /// The queue between everyone who sends and the one task that writes.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Outbox {
     state: Mutex<State>,
     ready: Notify,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct State {
     queue: VecDeque<Vec<u8>>,
     bytes: usize,
@@ -105,6 +106,15 @@ impl Outbox {
     fn state(&self) -> MutexGuard<'_, State> {
         // The state is valid between any two statements, so a panic elsewhere does not spoil it.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Outbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // What waits may hold secrets.
+        f.debug_struct("Outbox")
+            .field("bytes", &self.state().bytes)
+            .finish_non_exhaustive()
     }
 }
 

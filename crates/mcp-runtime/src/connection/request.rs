@@ -49,6 +49,19 @@ pub enum RequestErrorKind {
     Http(ServiceError),
 }
 
+impl RequestErrorKind {
+    /// What a failure reported by rmcp's peer means.
+    pub(crate) fn of_peer(error: ServiceError) -> Self {
+        match error {
+            ServiceError::McpError(error) => RpcError::from(error).into(),
+            ServiceError::TransportClosed => {
+                Self::Closed(Arc::new(Disconnect::transport_stopped()))
+            }
+            error => Self::Http(error),
+        }
+    }
+}
+
 impl RequestError {
     pub(crate) fn new(method: &str, kind: impl Into<RequestErrorKind>) -> Self {
         Self {

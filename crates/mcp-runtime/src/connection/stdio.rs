@@ -10,6 +10,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcp_keys::McpServerKey;
 use rmcp::RoleClient;
 use rmcp::service::{RunningService, serve_directly_with_ct};
 use serde::Serialize;
@@ -25,7 +26,7 @@ use super::line::{Line, LineBuffer};
 use super::notice::Notices;
 use super::outbox::{Outbox, Refused};
 use super::pending::{Answer, Pending, Waiting};
-use super::process::{Launch, Process, SpawnError, Started};
+use super::process::{Exit, Launch, Process, SpawnError, Started};
 use super::request::{RequestError, RequestErrorKind};
 use super::server_request::{Inlet, ServerRequests};
 use crate::call::CallId;
@@ -50,6 +51,7 @@ pub(crate) struct StdioLink {
 impl StdioLink {
     /// Starts the process and everything that talks to it. Nothing has been sent yet.
     pub(crate) fn start(
+        key: &McpServerKey,
         launch: &Launch,
         notices: Notices,
         handler: ServerRequests,
@@ -58,21 +60,34 @@ impl StdioLink {
             stdin,
             stdout,
             process,
-        } = launch.start()?;
+        } = launch.start(key)?;
         let pending = Pending::new();
         let outbox = Arc::new(Outbox::default());
         let closed = CancellationToken::new();
         let (inlet, transport) = super::server_request::channel(outbox.clone());
         let serving = serve_directly_with_ct(handler, transport, None, closed.child_token());
-        tokio::spawn(write(stdin, outbox.clone(), process.stopping()));
+        let unread = CancellationToken::new();
+        tokio::spawn(write(
+            stdin,
+            outbox.clone(),
+            process.stopping(),
+            unread.clone(),
+        ));
         let reader = Reader {
             pending: pending.clone(),
             outbox: outbox.clone(),
+            key: key.clone(),
             notices,
             inlet,
             skipped: 0,
         };
-        tokio::spawn(live(reader, stdout, process.clone(), closed.clone()));
+        tokio::spawn(live(
+            reader,
+            stdout,
+            process.clone(),
+            closed.clone(),
+            unread,
+        ));
         Ok(Self {
             pending,
             outbox,
@@ -198,7 +213,7 @@ impl Drop for InFlight {
             reason: "the caller no longer waits",
         };
         let line = codec::encode_notification("notifications/cancelled", Some(params));
-        // It can only fail when the connection is closed, and then there is nobody to tell.
+        // Refused only on a closed connection, or to a server that has not read for 64 MiB: nobody is there to tell.
         let _ = line.map(|line| self.outbox.push_owed(line));
     }
 }
@@ -208,6 +223,7 @@ impl Drop for InFlight {
 struct Reader {
     pending: Arc<Pending>,
     outbox: Arc<Outbox>,
+    key: McpServerKey,
     notices: Notices,
     inlet: Inlet,
     skipped: u64,
@@ -251,10 +267,12 @@ impl Reader {
                     Reply::Malformed(why) => Answer::Malformed(why),
                 };
                 if !self.pending.answer(id, answer) {
-                    tracing::debug!(id, "an answer nobody waits for");
+                    tracing::debug!(server = %self.key, id, "an answer nobody waits for");
                 }
             }
-            Ok(Inbound::Stray) => tracing::debug!("an answer to no request of ours"),
+            Ok(Inbound::Stray) => {
+                tracing::debug!(server = %self.key, "an answer to no request of ours");
+            }
             Ok(Inbound::Call {
                 is_request: true,
                 method,
@@ -283,6 +301,7 @@ impl Reader {
         self.skipped += 1;
         if self.skipped == 1 {
             tracing::info!(
+                server = %self.key,
                 "the server writes lines to its standard output that are no JSON-RPC messages; they are skipped"
             );
         }
@@ -295,17 +314,20 @@ async fn live(
     stdout: ChildStdout,
     process: Process,
     closed: CancellationToken,
+    unread: CancellationToken,
 ) {
     let stopping = process.stopping();
-    let exited = tokio::select! {
-        () = reader.read(stdout) => timeout(OUTPUT_GRACE, process.leader_exited()).await.ok(),
-        exit = drained(&process) => Some(exit),
-        () = stopping.cancelled() => None,
+    let (ended, exited) = tokio::select! {
+        () = reader.read(stdout) => (Ended::Output, exit_soon(&process).await),
+        exit = drained(&process) => (Ended::Output, Some(exit)),
+        () = drained_unread(&unread) => (Ended::Input, exit_soon(&process).await),
+        () = stopping.cancelled() => (Ended::Output, None),
     };
-    let why = match exited {
+    let why = match (exited, ended) {
         _ if stopping.is_cancelled() => Disconnect::local(),
-        Some(exit) => Disconnect::exited(exit, process.stderr().last_words().await),
-        None => Disconnect::output_closed(process.stderr().text()),
+        (Some(exit), _) => Disconnect::exited(exit, process.stderr().last_words().await),
+        (None, Ended::Output) => Disconnect::output_closed(process.stderr().text()),
+        (None, Ended::Input) => Disconnect::input_closed(process.stderr().text()),
     };
     reader.pending.close(&Arc::new(why));
     reader.outbox.close();
@@ -314,20 +336,43 @@ async fn live(
     process.stop();
 }
 
+/// Which of a process's streams ended first.
+enum Ended {
+    Output,
+    Input,
+}
+
+/// The end of a process of which a stream has ended: most likely it is near.
+async fn exit_soon(process: &Process) -> Option<Exit> {
+    timeout(OUTPUT_GRACE, process.leader_exited()).await.ok()
+}
+
 /// The end of the process, once what it wrote last had time to arrive.
-async fn drained(process: &Process) -> super::process::Exit {
+async fn drained(process: &Process) -> Exit {
     let exit = process.leader_exited().await;
     tokio::time::sleep(OUTPUT_GRACE).await;
     exit
 }
 
+/// The end of the server's reading, once what it wrote last had time to arrive.
+async fn drained_unread(unread: &CancellationToken) {
+    unread.cancelled().await;
+    tokio::time::sleep(OUTPUT_GRACE).await;
+}
+
 /// Writes what is queued. A child that does not read holds this task and nobody else.
-async fn write(mut stdin: ChildStdin, outbox: Arc<Outbox>, stopping: CancellationToken) {
+async fn write(
+    mut stdin: ChildStdin,
+    outbox: Arc<Outbox>,
+    stopping: CancellationToken,
+    unread: CancellationToken,
+) {
     let writing = async {
         while let Some(line) = outbox.pop().await {
             if let Err(error) = stdin.write_all(&line).await {
                 tracing::debug!(%error, "the server no longer reads its standard input");
                 outbox.close();
+                unread.cancel();
                 break;
             }
         }

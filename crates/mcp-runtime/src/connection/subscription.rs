@@ -4,7 +4,7 @@ use mcp_sandbox_meta::RawMeta;
 use rmcp::model::{ServerNotification, SubscriptionFilter};
 use serde::Serialize;
 
-use super::request::RequestError;
+use super::request::{RequestError, RequestErrorKind};
 use super::stdio::InFlight;
 use super::{Connection, Link, SpokenEra};
 use crate::deadline::Deadline;
@@ -55,23 +55,18 @@ impl Connection {
     }
 
     /// Keeps a subscription until it ends; each announcement owes a refresh (C9).
-    pub(crate) async fn listen(&self, subscription: Subscription) {
+    pub(crate) async fn listen(&self, subscription: Subscription) -> Result<(), RequestError> {
         match subscription {
-            Subscription::Stdio(mut request) => {
-                if let Err(error) = request.result().await {
-                    tracing::debug!(server = %self.key, %error, "announcements have ended");
-                }
-            }
+            Subscription::Stdio(mut request) => request.result().await.map(drop),
             Subscription::Http(mut subscription) => loop {
                 match subscription.next().await {
                     Ok(Some(ServerNotification::ToolListChangedNotification(_))) => {
                         self.refresh.request();
                     }
                     Ok(Some(_)) => {}
-                    Ok(None) => break,
+                    Ok(None) => return Ok(()),
                     Err(error) => {
-                        tracing::debug!(server = %self.key, %error, "announcements have ended");
-                        break;
+                        return Err(RequestError::new(METHOD, RequestErrorKind::of_peer(error)));
                     }
                 }
             },

@@ -2,43 +2,26 @@
 //!
 //! A process is asked for the legacy era first and an endpoint for the modern one, since that is what most of each kind
 //! speak. Some servers lock to the era of the first message, and some exit on a message they do not know: so the other
-//! era is tried with a new process, after the first one is gone. What was found out is remembered.
+//! era is tried with a new process, after the first one is gone.
 
-use std::path::PathBuf;
 use std::time::Duration;
-
-use dashmap::DashMap;
 
 use super::Starter;
 use super::error::Failure;
 use crate::config::{Era, Transport};
-use crate::connection::{ConnectError, Connection, Launch, Process, RequestErrorKind, SpokenEra};
-use crate::deadline::Deadline;
+use crate::connection::{
+    ConnectError, Connection, HttpConnectError, Launch, Process, RequestErrorKind, SpokenEra,
+};
+use crate::deadline::{Deadline, Elapsed};
 use crate::event::RuntimeEvent;
 use crate::slot::Slot;
 
 /// How long an endpoint may take to answer in the era that is tried first, when there is another to try.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a process that refused an era may take to end before it is killed.
+const PROBE_PATIENCE: Duration = Duration::from_secs(2);
 /// What a probe leaves of the startup's budget.
 const PROBE_SHARE: u32 = 2;
-
-/// Eras that servers were found to speak, by what was launched.
-#[derive(Debug, Default)]
-pub(crate) struct EraMemory {
-    eras: DashMap<Fingerprint, SpokenEra>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Fingerprint {
-    Process {
-        program: String,
-        args: Vec<String>,
-        cwd: Option<PathBuf>,
-    },
-    Endpoint {
-        url: String,
-    },
-}
 
 /// A server that has been agreed with, and its process.
 pub(super) struct Connected {
@@ -59,11 +42,11 @@ impl Starter {
         slot: &Slot,
         deadline: &Deadline,
     ) -> Result<Connected, Failure> {
-        let fingerprint = Fingerprint::of(slot);
-        let (first, only) = match slot.config.configured_era() {
-            Era::Legacy => (SpokenEra::Legacy, true),
-            Era::Modern => (SpokenEra::Modern, true),
-            Era::Auto => (self.eras.first(&fingerprint), false),
+        let (first, only) = match (slot.config.configured_era(), slot.config.transport()) {
+            (Era::Legacy, _) => (SpokenEra::Legacy, true),
+            (Era::Modern, _) => (SpokenEra::Modern, true),
+            (Era::Auto, Transport::Stdio(_)) => (SpokenEra::Legacy, false),
+            (Era::Auto, Transport::Http(_)) => (SpokenEra::Modern, false),
         };
         let failed = match self.attempt(slot, first, only, deadline).await {
             Ok(connected) => return Ok(connected),
@@ -73,11 +56,7 @@ impl Starter {
             Err(attempt) => attempt,
         };
         if let Some(process) = &failed.process {
-            process.kill();
-            deadline
-                .bound(process.ended())
-                .await
-                .map_err(|elapsed| Failure::connect(ConnectError::Timeout(elapsed)))?;
+            end(process, deadline).await.map_err(Failure::out_of_time)?;
         }
         let second = first.other();
         self.connector.events.state(RuntimeEvent::Retrying {
@@ -85,10 +64,7 @@ impl Starter {
             era: second,
         });
         match self.attempt(slot, second, true, deadline).await {
-            Ok(connected) => {
-                self.eras.eras.insert(fingerprint, second);
-                Ok(connected)
-            }
+            Ok(connected) => Ok(connected),
             // Nearly every server speaks the legacy era, so what it said in that one is what helps.
             Err(_) if first == SpokenEra::Legacy => Err(failed.failure()),
             Err(attempt) => Err(attempt.failure()),
@@ -142,29 +118,15 @@ impl Starter {
     }
 }
 
-impl EraMemory {
-    fn first(&self, fingerprint: &Fingerprint) -> SpokenEra {
-        let usual = match fingerprint {
-            Fingerprint::Process { .. } => SpokenEra::Legacy,
-            Fingerprint::Endpoint { .. } => SpokenEra::Modern,
-        };
-        self.eras.get(fingerprint).map_or(usual, |era| *era)
+/// Ends the first process before the second one is started: it gets some time to end in its own way.
+async fn end(process: &Process, deadline: &Deadline) -> Result<(), Elapsed> {
+    process.stop();
+    let patience = Deadline::after((deadline.remaining() / PROBE_SHARE).min(PROBE_PATIENCE));
+    if patience.bound(process.ended()).await.is_err() {
+        process.kill();
+        deadline.bound(process.ended()).await?;
     }
-}
-
-impl Fingerprint {
-    fn of(slot: &Slot) -> Self {
-        match slot.config.transport() {
-            Transport::Stdio(stdio) => Self::Process {
-                program: stdio.command.clone(),
-                args: stdio.args.clone(),
-                cwd: stdio.cwd.clone().or_else(|| slot.cwd.clone()),
-            },
-            Transport::Http(http) => Self::Endpoint {
-                url: http.url.to_string(),
-            },
-        }
-    }
+    Ok(())
 }
 
 impl Attempt {
@@ -178,9 +140,13 @@ impl Attempt {
                     | RequestErrorKind::Refused(_)
             ),
             ConnectError::Version(_) => true,
-            ConnectError::Initialize(error) => !error.is_authorization_required(),
-            ConnectError::Timeout(_) => tried == SpokenEra::Modern,
-            ConnectError::Spawn(_) | ConnectError::HttpSetup(_) | ConnectError::Encode(_) => false,
+            ConnectError::Http(HttpConnectError::Initialize(error)) => {
+                !error.is_authorization_required()
+            }
+            ConnectError::Http(HttpConnectError::Timeout(_)) => tried == SpokenEra::Modern,
+            ConnectError::Http(HttpConnectError::Setup(_))
+            | ConnectError::Spawn(_)
+            | ConnectError::Encode(_) => false,
         }
     }
 

@@ -10,8 +10,8 @@ use rmcp::service::ClientInitializeError;
 
 use crate::config::Transport;
 use crate::connection::{
-    ConnectError, Disconnect, HttpSetupError, Process, RequestError, RequestErrorKind, RpcError,
-    SpawnError, UnsupportedVersion,
+    ConnectError, Disconnect, HttpConnectError, HttpSetupError, Process, RequestError,
+    RequestErrorKind, RpcError, SpawnError, UnsupportedVersion,
 };
 use crate::deadline::Elapsed;
 use crate::slot::Slot;
@@ -150,9 +150,13 @@ impl Failure {
     pub(super) fn connect(error: ConnectError) -> Self {
         let (phase, kind) = match error {
             ConnectError::Spawn(error) => (Phase::Connect, StartupErrorKind::Spawn(error)),
-            ConnectError::HttpSetup(error) => (Phase::Connect, StartupErrorKind::HttpSetup(error)),
-            ConnectError::Initialize(error) => (Phase::Handshake, StartupErrorKind::Http(error)),
-            ConnectError::Timeout(elapsed) => {
+            ConnectError::Http(HttpConnectError::Setup(error)) => {
+                (Phase::Connect, StartupErrorKind::HttpSetup(error))
+            }
+            ConnectError::Http(HttpConnectError::Initialize(error)) => {
+                (Phase::Handshake, StartupErrorKind::Http(error))
+            }
+            ConnectError::Http(HttpConnectError::Timeout(elapsed)) => {
                 (Phase::Handshake, StartupErrorKind::Timeout(elapsed, None))
             }
             ConnectError::Encode(error) => {
@@ -166,6 +170,15 @@ impl Failure {
         Self {
             phase,
             kind,
+            process: None,
+        }
+    }
+
+    /// The budget was spent before there was a connection.
+    pub(super) fn out_of_time(elapsed: Elapsed) -> Self {
+        Self {
+            phase: Phase::Handshake,
+            kind: StartupErrorKind::Timeout(elapsed, None),
             process: None,
         }
     }

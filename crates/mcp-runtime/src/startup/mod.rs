@@ -23,7 +23,6 @@ use crate::process_table::ProcessTable;
 use crate::slot::{Slot, SlotState};
 use crate::tool::Tool;
 use connect::Connected;
-pub(crate) use connect::EraMemory;
 use error::Failure;
 
 /// What all startups of a runtime share.
@@ -33,7 +32,6 @@ pub(crate) struct Starter {
     pub(crate) listings: SharedListings<Tool>,
     pub(crate) processes: Arc<ProcessTable>,
     pub(crate) stop: CancellationToken,
-    pub(crate) eras: Arc<EraMemory>,
 }
 
 /// A started server.
@@ -44,9 +42,28 @@ struct Started {
     shared: bool,
 }
 
+/// Settles a slot whose startup ended without saying how: it panicked, or its executor went.
+struct Settles(Arc<Slot>);
+
+impl Drop for Settles {
+    fn drop(&mut self) {
+        if matches!(self.0.state(), SlotState::Starting) {
+            self.0.set(SlotState::Cancelled);
+        }
+    }
+}
+
 impl Starter {
-    /// Starts one server, and looks after it until it is gone.
-    pub(crate) async fn run(self, slot: Arc<Slot>) {
+    /// Starts one server, and looks after it until it is gone. Whatever becomes of the future, the slot settles.
+    pub(crate) fn run(self, slot: Arc<Slot>) -> impl Future<Output = ()> + Send {
+        let settles = Settles(slot.clone());
+        async move {
+            self.run_in(slot).await;
+            drop(settles);
+        }
+    }
+
+    async fn run_in(self, slot: Arc<Slot>) {
         let events = self.connector.events.clone();
         events.state(RuntimeEvent::Starting {
             server: slot.key.clone(),
@@ -144,12 +161,15 @@ impl Starter {
 
     async fn failed(&self, slot: &Slot, failure: Failure, elapsed: Duration) {
         let error = Arc::new(failure.into_error(slot).await);
+        slot.set(SlotState::Failed {
+            error: error.clone(),
+            elapsed,
+        });
         self.connector.events.state(RuntimeEvent::Failed {
             server: slot.key.clone(),
             code: error.code(),
             message: ErrorChain(&*error).to_string(),
             stderr_tail: error.stderr_tail().to_owned(),
         });
-        slot.set(SlotState::Failed { error, elapsed });
     }
 }

@@ -1,5 +1,6 @@
 //! What a connected server needs: to be listed again when it says that its tools changed (C8, C9).
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
@@ -7,7 +8,7 @@ use tokio::time::{Instant, sleep};
 use super::Starter;
 use super::error::Failure;
 use crate::chain::ErrorChain;
-use crate::connection::{Connection, RequestError, Subscription};
+use crate::connection::{Connection, Disconnect, RequestError, Subscription};
 use crate::deadline::Deadline;
 use crate::event::RuntimeEvent;
 use crate::listing;
@@ -32,7 +33,7 @@ impl Starter {
     ) {
         let why = tokio::select! {
             biased;
-            () = self.stop.cancelled() => return,
+            () = self.stop.cancelled() => Arc::new(Disconnect::local()),
             why = connection.closed() => why,
             () = self.refresh_when_due(slot, connection) => return,
             () = self.stay_subscribed(slot, connection, subscription) => return,
@@ -47,7 +48,7 @@ impl Starter {
         }
     }
 
-    /// Asks for announcements; `None` when they come by themselves or the server refuses. Only time ends a startup.
+    /// Asks for announcements; `None` when there are none to be had. Only time ends a startup.
     pub(super) async fn subscribe(
         &self,
         slot: &Slot,
@@ -58,36 +59,32 @@ impl Starter {
             Ok(subscription) => Ok(subscription),
             Err(error) if error.elapsed().is_some() => Err(Failure::listing(error)),
             Err(error) => {
-                let error = ErrorChain(&error);
-                tracing::warn!(server = %slot.key, %error, "changes of the tools will not be announced");
+                not_announced(slot, &error);
                 Ok(None)
             }
         }
     }
 
-    /// Never ends by itself. A subscription that ended is opened again, and what may have been missed is listed.
+    /// Never ends by itself. A subscription that ended is opened again, and what may have been missed is listed. A
+    /// server that refuses is asked no more.
     async fn stay_subscribed(
         &self,
         slot: &Slot,
         connection: &Connection,
-        subscription: Option<Subscription>,
+        mut subscription: Option<Subscription>,
     ) {
-        let mut next = subscription;
         let mut pause = SUBSCRIPTION_PAUSE;
-        while let Some(subscription) = next {
+        while let Some(open) = subscription {
             let begun = Instant::now();
-            connection.listen(subscription).await;
-            pause = if begun.elapsed() > LONGEST_SUBSCRIPTION_PAUSE {
-                SUBSCRIPTION_PAUSE
-            } else {
-                pause
-            };
-            sleep(pause).await;
-            pause = (pause * 2).min(LONGEST_SUBSCRIPTION_PAUSE);
-            let again = self
-                .subscribe(slot, connection, &Deadline::after(REFRESH_TIMEOUT))
-                .await;
-            next = again.ok().flatten();
+            let ended = connection.listen(open).await;
+            if let Some(refusal) = ended.err().filter(|error| error.rpc().is_some()) {
+                not_announced(slot, &refusal);
+                break;
+            }
+            if begun.elapsed() > LONGEST_SUBSCRIPTION_PAUSE {
+                pause = SUBSCRIPTION_PAUSE;
+            }
+            subscription = reopened(slot, connection, &mut pause).await;
             connection.refresh().request();
         }
         std::future::pending::<()>().await;
@@ -164,4 +161,34 @@ impl Starter {
             Err(elapsed) => Err(listing::timed_out(elapsed)),
         }
     }
+}
+
+/// A new subscription, however long the server is not to be reached; `None` when it refuses.
+async fn reopened(
+    slot: &Slot,
+    connection: &Connection,
+    pause: &mut Duration,
+) -> Option<Subscription> {
+    loop {
+        sleep(*pause).await;
+        *pause = (*pause * 2).min(LONGEST_SUBSCRIPTION_PAUSE);
+        match connection
+            .subscribe(&Deadline::after(REFRESH_TIMEOUT))
+            .await
+        {
+            Ok(subscription) => return subscription,
+            Err(error) if error.rpc().is_some() => {
+                not_announced(slot, &error);
+                return None;
+            }
+            Err(error) => {
+                tracing::debug!(server = %slot.key, error = %ErrorChain(&error), "no subscription yet");
+            }
+        }
+    }
+}
+
+fn not_announced(slot: &Slot, error: &RequestError) {
+    let error = ErrorChain(error);
+    tracing::warn!(server = %slot.key, %error, "changes of the tools will not be announced");
 }

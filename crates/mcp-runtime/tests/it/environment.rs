@@ -50,7 +50,7 @@ async fn check(host: &Host, expected: &[(McpServerKey, &str)]) {
 fn hidden(host: &mut Host) -> Vec<(McpServerKey, String)> {
     let told = host.told().into_iter();
     let hidden = told.filter_map(|event| match event {
-        RuntimeEvent::Hidden { server, reason } => Some((server, reason)),
+        RuntimeEvent::Hidden { server, reason } => Some((server, reason.to_string())),
         _ => None,
     });
     hidden.collect()
@@ -128,6 +128,16 @@ async fn without_the_feature_only_the_primary_environment_is_exposed() {
     );
     assert!(hidden[2].1.contains("select it"), "{}", hidden[2].1);
     assert!(matches!(host.state("more"), ServerState::Hidden { .. }));
+    // What is hidden does not exist for a caller either: no advice leads to a server that never starts (K7).
+    let binding = host.runtime.capture();
+    for environment in [None, Some("second")] {
+        let error = binding
+            .prepare_tool("more", environment, "where")
+            .unwrap_err();
+        assert_eq!(error.code(), ErrorCode::InvalidRequest, "{environment:?}");
+        let mut advice = error.candidates().iter();
+        assert!(advice.all(|key| key.environment().is_none()), "{error:?}");
+    }
     host.end().await;
     for process in [second, unselected] {
         assert_eq!(

@@ -48,7 +48,7 @@ async fn a_result_is_what_the_server_wrote() {
         (r#"{"_meta":{"vendor/key":1}}"#, "nothing but metadata"),
         (r#"{"_meta":null,"content":null,"isError":null}"#, "members that are null"),
         ("{}", "nothing at all"),
-        (r#"{ "content" : [ ] ,  "x":	1 }"#, "white space"),
+        (r#"{ "content" : [ ] ,  "x": 1 }"#, "white space"),
         (
             r#"{"content":[{"type":"text","text":"\u00e9\/\ud83d\ude00 é"}]}"#,
             "escapes that could be written otherwise",

@@ -12,12 +12,14 @@ mod unix;
 #[cfg(windows)]
 mod windows;
 
+use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcp_keys::McpServerKey;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
@@ -48,7 +50,7 @@ const INHERITED: &[&str] = &[
 const INHERITED_PREFIX: &str = "LC_";
 
 /// What to run.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Launch {
     pub(crate) program: String,
     pub(crate) args: Vec<String>,
@@ -169,7 +171,7 @@ impl Launch {
     }
 
     /// Starts the process. Must be called within a tokio runtime.
-    pub(crate) fn start(&self) -> Result<Started, SpawnError> {
+    pub(crate) fn start(&self, server: &McpServerKey) -> Result<Started, SpawnError> {
         if let Some(path) = self.cwd.as_ref().filter(|path| !path.is_dir()) {
             return Err(SpawnError::WorkingDirectory { path: path.clone() });
         }
@@ -185,7 +187,7 @@ impl Launch {
         let group = platform::Group::of_leader(pid);
         let stdin = child.stdin.take().expect("stdin is piped");
         let stdout = child.stdout.take().expect("stdout is piped");
-        let stderr = StderrTail::follow(child.stderr.take().expect("stderr is piped"));
+        let stderr = StderrTail::follow(server, child.stderr.take().expect("stderr is piped"));
         let (stop, kill) = (CancellationToken::new(), CancellationToken::new());
         let (report, life) = watch::channel(Life::default());
         tokio::spawn(supervise(child, group, stop.clone(), kill.clone(), report));
@@ -224,22 +226,31 @@ impl Launch {
     }
 
     /// The variables the child sees. What is configured wins over what is inherited.
-    pub(crate) fn environment(&self) -> Vec<(String, String)> {
+    pub(crate) fn environment(&self) -> Vec<(OsString, OsString)> {
         let named = |name: &str| {
-            INHERITED.contains(&name)
+            let is = |other: &str| platform::same_variable(name, other);
+            let listed = INHERITED
+                .iter()
+                .chain(platform::NEEDED)
+                .any(|other| is(other));
+            listed
                 || name.starts_with(INHERITED_PREFIX)
-                || self.env_passed.iter().any(|passed| passed == name)
-                || platform::NEEDED.contains(&name)
+                || self.env_passed.iter().any(|other| is(other))
         };
-        // A variable that is not UTF-8 cannot be named in a configuration, and none of the list is.
-        let inherited = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .filter(|(name, _)| named(name));
-        let set = self
-            .env
-            .iter()
-            .map(|(name, value)| (name.clone(), value.reveal().to_owned()));
+        // A name that is not UTF-8 cannot be configured, and none of the list is.
+        let inherited = std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(named));
+        let set = self.env.iter();
+        let set = set.map(|(name, value)| (name.into(), value.reveal().into()));
         inherited.chain(set).collect()
+    }
+}
+
+impl fmt::Debug for Launch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Arguments and values may be secrets.
+        f.debug_struct("Launch")
+            .field("program", &self.program)
+            .finish_non_exhaustive()
     }
 }
 
@@ -339,6 +350,8 @@ async fn end_leader(
         return (status.ok(), false);
     }
     group.kill();
+    // The leader itself, where a group is no more than a name or the leader has left it. It may have ended meanwhile.
+    let _ = child.start_kill();
     (
         timeout(KILL_GRACE, child.wait())
             .await

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use mcp_keys::McpServerKey;
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -24,21 +25,24 @@ pub(crate) struct StderrTail {
 
 impl StderrTail {
     /// Reads `stream` to its end in a task of its own.
-    pub(crate) fn follow(stream: impl AsyncRead + Send + Unpin + 'static) -> Self {
+    pub(crate) fn follow(
+        server: &McpServerKey,
+        stream: impl AsyncRead + Send + Unpin + 'static,
+    ) -> Self {
         let (report, ended) = watch::channel(false);
         let tail = Self {
             bytes: Arc::default(),
             ended,
         };
-        let reader = tail.clone();
+        let (reader, server) = (tail.clone(), server.clone());
         tokio::spawn(async move {
-            reader.read(stream).await;
+            reader.read(&server, stream).await;
             report.send_replace(true);
         });
         tail
     }
 
-    async fn read(&self, stream: impl AsyncRead + Unpin) {
+    async fn read(&self, server: &McpServerKey, stream: impl AsyncRead + Unpin) {
         let mut stream = BufReader::new(stream);
         let mut line = Vec::new();
         loop {
@@ -55,12 +59,12 @@ impl StderrTail {
             };
             stream.consume(used);
             if whole || line.len() >= LONGEST_LINE {
-                trace(&line);
+                trace(server, &line);
                 line.clear();
             }
         }
         if !line.is_empty() {
-            trace(&line);
+            trace(server, &line);
         }
     }
 
@@ -100,8 +104,8 @@ impl StderrTail {
     }
 }
 
-fn trace(line: &[u8]) {
-    tracing::debug!(target: "mcp_runtime::stderr", line = %String::from_utf8_lossy(line).trim_end());
+fn trace(server: &McpServerKey, line: &[u8]) {
+    tracing::debug!(target: "mcp_runtime::stderr", %server, line = %String::from_utf8_lossy(line).trim_end());
 }
 
 #[cfg(test)]
@@ -109,9 +113,12 @@ mod tests {
     use super::*;
 
     async fn tail_of(text: Vec<u8>) -> String {
-        StderrTail::follow(std::io::Cursor::new(text))
-            .last_words()
-            .await
+        StderrTail::follow(
+            &McpServerKey::host("s".parse().unwrap()),
+            std::io::Cursor::new(text),
+        )
+        .last_words()
+        .await
     }
 
     #[tokio::test(flavor = "current_thread", start_paused = true)]

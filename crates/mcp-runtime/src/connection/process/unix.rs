@@ -3,11 +3,17 @@
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use tokio::process::Command;
 
 /// Variables without which a program does not start here: none beyond the common list.
 pub(super) const NEEDED: &[&str] = &[];
+
+/// Whether two names mean the same variable.
+pub(super) fn same_variable(one: &str, other: &str) -> bool {
+    one == other
+}
 
 /// Puts the child into a process group of its own.
 pub(super) fn own_group(command: &mut Command) {
@@ -34,10 +40,9 @@ impl Group {
     }
 
     pub(super) fn is_empty(&mut self) -> bool {
-        if self
-            .leader
-            .is_some_and(|leader| test_kill_process_group(leader).is_err())
-        {
+        // Not being allowed to signal somebody means that somebody is there.
+        let gone = |leader| test_kill_process_group(leader) == Err(Errno::SRCH);
+        if self.leader.is_some_and(gone) {
             self.leader = None;
         }
         self.leader.is_none()
@@ -52,11 +57,8 @@ impl Group {
     }
 
     fn signal(&mut self, signal: Signal) {
-        // The only failure is that nobody is left.
-        if self
-            .leader
-            .is_some_and(|leader| kill_process_group(leader, signal).is_err())
-        {
+        let gone = |leader| kill_process_group(leader, signal) == Err(Errno::SRCH);
+        if self.leader.is_some_and(gone) {
             self.leader = None;
         }
     }

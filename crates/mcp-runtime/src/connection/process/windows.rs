@@ -17,6 +17,11 @@ pub(super) const NEEDED: &[&str] = &[
     "WINDIR",
 ];
 
+/// Whether two names mean the same variable: their case does not matter here.
+pub(super) fn same_variable(one: &str, other: &str) -> bool {
+    one.eq_ignore_ascii_case(other)
+}
+
 /// A new process group is what keeps a console's Ctrl-C from the child.
 pub(super) fn own_group(command: &mut Command) {
     const CREATE_NEW_PROCESS_GROUP: u32 = 0x0000_0200;

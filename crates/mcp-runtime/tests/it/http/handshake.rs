@@ -4,7 +4,7 @@ use std::env;
 use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
-use mcp_runtime::{ErrorCode, Phase, ServerConfig, ServerState};
+use mcp_runtime::{ErrorCode, Phase, RuntimeEvent, ServerConfig, ServerState};
 use mcp_testkit::{Exchange, Handshake, HttpResponse, ScriptedHttp};
 use serde_json::{Value, json};
 
@@ -238,6 +238,37 @@ async fn an_endpoint_that_hangs_fails_at_its_deadline() {
         "{message}"
     );
     assert!(message.contains("timed out after 2 s"), "{message}");
+    at_once(held.expect_disconnect()).await;
     host.end().await;
+}
+
+/// R3, R11
+#[tokio::test]
+async fn a_startup_that_is_given_up_is_told_as_cancelled() {
+    let (url, mut server) = ScriptedHttp::bind().await;
+    let mut host = Host::serve([remote(at(&url))]);
+    let held = server.expect_post("initialize").await.hang();
+    host.end().await;
+    let told = host.told_to_the_end().await;
+    assert!(
+        matches!(
+            told.as_slice(),
+            [
+                RuntimeEvent::Starting { .. },
+                RuntimeEvent::Cancelled { .. }
+            ]
+        ),
+        "{told:?}"
+    );
     drop(held);
+}
+
+/// R6, R11
+#[tokio::test]
+async fn a_startup_that_is_given_up_leaves_no_connection() {
+    let (url, mut server) = ScriptedHttp::bind().await;
+    let host = Host::serve([remote(at(&url))]);
+    let held = server.expect_post("initialize").await.hang();
+    host.end().await;
+    at_once(held.expect_disconnect()).await;
 }
