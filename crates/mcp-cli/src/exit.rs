@@ -25,7 +25,7 @@ pub(crate) enum ExitStatus {
 }
 
 /// Every status with its meaning, as `--help` shows them.
-const MEANINGS: [(ExitStatus, &str); 8] = [
+const MEANINGS: [(ExitStatus, &str); 9] = [
     (
         ExitStatus::Ok,
         "done; for `tools`: no required server failed, and not all of them",
@@ -48,12 +48,16 @@ const MEANINGS: [(ExitStatus, &str); 8] = [
         "the system refused, such as writing the result to a full disk",
     ),
     (
-        ExitStatus::Interrupted(Interrupt::Interrupt),
+        ExitStatus::Interrupted(Interrupt::Keyboard),
         "interrupted (Ctrl-C); the servers were ended",
     ),
     (
         ExitStatus::Interrupted(Interrupt::Terminate),
         "terminated (SIGTERM); the servers were ended",
+    ),
+    (
+        ExitStatus::Interrupted(Interrupt::Hangup),
+        "the terminal has gone (SIGHUP); the servers were ended",
     ),
 ];
 
@@ -68,8 +72,9 @@ impl ExitStatus {
             Self::Timeout => 4,
             Self::System => 5,
             // 128 and the number of the signal, as shells have it.
-            Self::Interrupted(Interrupt::Interrupt) => 130,
+            Self::Interrupted(Interrupt::Keyboard) => 130,
             Self::Interrupted(Interrupt::Terminate) => 143,
+            Self::Interrupted(Interrupt::Hangup) => 129,
         }
     }
 

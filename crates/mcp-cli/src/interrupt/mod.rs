@@ -1,4 +1,4 @@
-//! Requests to end: Ctrl-C and SIGTERM.
+//! Requests to end: Ctrl-C, SIGTERM, and the end of the terminal.
 
 #[cfg(unix)]
 mod unix;
@@ -14,7 +14,9 @@ pub(crate) use windows::Interrupts;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Interrupt {
     /// A person at the keyboard: Ctrl-C.
-    Interrupt,
+    Keyboard,
     /// The system or a supervisor: SIGTERM.
     Terminate,
+    /// The terminal has gone: SIGHUP, unless it is ignored as `nohup` has it.
+    Hangup,
 }

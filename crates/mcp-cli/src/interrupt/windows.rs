@@ -26,7 +26,7 @@ impl Interrupts {
     /// The next request to end. Cancel-safe.
     pub(crate) async fn next(&mut self) -> Interrupt {
         tokio::select! {
-            _ = self.interrupt.recv() => Interrupt::Interrupt,
+            _ = self.interrupt.recv() => Interrupt::Keyboard,
             _ = self.stop.recv() => Interrupt::Terminate,
             _ = self.close.recv() => Interrupt::Terminate,
         }

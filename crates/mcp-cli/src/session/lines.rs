@@ -1,7 +1,7 @@
 //! Lines in, lines out. Both streams have a thread of their own, so that a reader or writer that is stuck holds no
 //! executor and no exit.
 
-use std::io::{BufRead, Write};
+use std::io::{self, BufRead, ErrorKind, Write};
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -21,13 +21,17 @@ pub(super) struct Output {
 
 /// The end of the writer.
 #[derive(Debug)]
-pub(super) struct Written(oneshot::Receiver<()>);
+pub(super) struct Written(oneshot::Receiver<io::Result<()>>);
 
 impl Written {
-    /// Waits until everything was written, or nobody reads any more.
-    pub(super) async fn finished(self) {
-        // A writer that is gone has written what it could.
-        let _ = self.0.await;
+    /// Waits until everything was written, or could not be. A reader that has gone is no error: it wants no more.
+    pub(super) async fn finished(self) -> io::Result<()> {
+        match self.0.await {
+            Ok(Err(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            Ok(written) => written,
+            // A writer that panicked has written what it could.
+            Err(_) => Ok(()),
+        }
     }
 }
 
@@ -35,7 +39,7 @@ impl Written {
 pub(super) fn input() -> mpsc::Receiver<String> {
     let (sender, lines) = mpsc::channel(AHEAD);
     std::thread::spawn(move || {
-        let mut stdin = std::io::stdin().lock();
+        let mut stdin = io::stdin().lock();
         let mut line = Vec::new();
         // A stream that fails has ended.
         while matches!(stdin.read_until(b'\n', &mut line), Ok(1..)) {
@@ -54,24 +58,27 @@ pub(super) fn output() -> (Output, Written) {
     let (sender, mut lines) = mpsc::channel::<Vec<u8>>(AHEAD);
     let (done, written) = oneshot::channel();
     std::thread::spawn(move || {
-        let mut stdout = std::io::stdout().lock();
+        let mut stdout = io::stdout().lock();
+        let mut result = Ok(());
         while let Some(line) = lines.blocking_recv() {
-            // Without a reader there is nothing left to say.
-            if stdout
-                .write_all(&line)
-                .and_then(|()| stdout.flush())
-                .is_err()
-            {
+            result = stdout.write_all(&line).and_then(|()| stdout.flush());
+            if result.is_err() {
                 break;
             }
         }
-        // Nobody may be waiting for the end.
-        let _ = done.send(());
+        // Whoever sends sees that the queue is closed. Nobody may be waiting for the end.
+        drop(lines);
+        let _ = done.send(result);
     });
     (Output { lines: sender }, Written(written))
 }
 
 impl Output {
+    /// Resolves when nothing can be written any more.
+    pub(super) async fn closed(&self) {
+        self.lines.closed().await;
+    }
+
     /// Writes the answer to a request.
     pub(super) async fn answer(
         &self,

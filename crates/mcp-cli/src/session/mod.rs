@@ -61,8 +61,13 @@ pub(crate) async fn run() -> ExitStatus {
     session.hosts.shut_down_all().await;
     // The writer ends when the last sender is gone, after everything was written.
     drop(session);
-    let _ = timeout(LAST_WORDS, written.finished()).await;
-    ExitStatus::Ok
+    match timeout(LAST_WORDS, written.finished()).await {
+        Ok(Err(error)) => {
+            eprintln!("mcp-runtime: the answers cannot be written: {error}");
+            ExitStatus::System
+        }
+        Ok(Ok(())) | Err(_) => ExitStatus::Ok,
+    }
 }
 
 impl Session {
@@ -73,6 +78,8 @@ impl Session {
             let line = tokio::select! {
                 line = input.recv() => line,
                 () = self.hosts.main_is_over() => None,
+                // Nobody reads any more: what a call would do, it would do for nobody.
+                () = self.output.closed() => None,
                 _ = interrupts.next() => None,
                 Some(_) = tasks.join_next(), if !tasks.is_empty() => continue,
             };

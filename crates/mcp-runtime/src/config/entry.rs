@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use url::Url;
 
+use super::members::Members;
 use super::{
     ConfigErrorKind, Era, HttpTransport, Secret, ServerConfig, StdioTransport, ToolFilter,
     Transport,
@@ -46,8 +47,14 @@ impl<'a> Entry<'a> {
         entry: &'a RawValue,
     ) -> Result<(ServerConfig, Vec<String>), ConfigErrorKind> {
         let name = ServerName::new(name).map_err(ConfigErrorKind::Name)?;
-        let members =
+        let Members(given) =
             serde_json::from_str(entry.get()).map_err(|_shown| ConfigErrorKind::NotAnObject)?;
+        let mut members = BTreeMap::new();
+        for (member, value) in given {
+            if members.insert(member.clone(), value).is_some() {
+                return Err(ConfigErrorKind::Repeated { member });
+            }
+        }
         let mut entry = Self { members };
         if let Some(member) = UNSUPPORTED
             .iter()
@@ -123,6 +130,10 @@ impl<'a> Entry<'a> {
             self.take::<String>("command", TEXT)?,
             self.take::<String>("url", TEXT)?,
         ) {
+            (Some(command), None) if command.trim().is_empty() => {
+                let (member, expected) = ("command", "the name or path of a program");
+                Err(ConfigErrorKind::Member { member, expected })
+            }
             (Some(command), None) => self.stdio(command).map(Transport::Stdio),
             (None, Some(url)) => self.http(&url).map(Transport::Http),
             _ => Err(ConfigErrorKind::Transport),

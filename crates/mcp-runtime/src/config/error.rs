@@ -26,6 +26,12 @@ pub enum ConfigErrorKind {
         /// What was expected.
         expected: &'static str,
     },
+    /// A member stands twice; which of them is meant cannot be told.
+    #[error("`{member}` stands twice")]
+    Repeated {
+        /// The member.
+        member: String,
+    },
     /// The entry is no object.
     #[error("expected an object with `command` or `url`")]
     NotAnObject,

@@ -9,13 +9,12 @@
 //! reported and costs nobody else anything.
 
 use std::collections::HashSet;
-use std::fmt;
 
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::entry::Entry;
+use super::members::Members;
 use super::{ConfigError, ConfigErrorKind, ServerConfig};
 
 /// The servers of one configuration: those that can be used, and those that cannot, with the reason.
@@ -71,7 +70,7 @@ impl McpServers {
     ///
     /// Text that is not a JSON object.
     pub fn from_entries(text: &str) -> Result<Self, ConfigError> {
-        let Entries(entries) = serde_json::from_str(text)
+        let Members(entries) = serde_json::from_str(text)
             .map_err(|error| ConfigError::of_whole(error, ConfigErrorKind::Servers))?;
         let mut read = Self::default();
         let mut seen = HashSet::new();
@@ -115,33 +114,6 @@ impl McpServers {
     #[must_use]
     pub fn unknown_members(&self) -> &[String] {
         &self.unknown
-    }
-}
-
-/// The entries in the order of the text, those of the same name included: a map would keep one of them in silence.
-struct Entries<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
-
-        impl<'de> Visitor<'de> for InOrder {
-            type Value = Vec<(String, &'de RawValue)>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object of servers")
-            }
-
-            fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<Self::Value, M::Error> {
-                let mut entries = Vec::new();
-                while let Some(entry) = members.next_entry()? {
-                    entries.push(entry);
-                }
-                Ok(entries)
-            }
-        }
-
-        deserializer.deserialize_map(InOrder).map(Self)
     }
 }
 

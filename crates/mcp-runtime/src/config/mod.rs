@@ -3,6 +3,7 @@
 mod entry;
 mod error;
 mod mcp_json;
+mod members;
 mod secret;
 mod server;
 

@@ -4,7 +4,7 @@
 //! Requests are refused once the bytes waiting exceed the limit; what the protocol owes the peer (cancellations,
 //! answers) is refused only far beyond it, so that a burst of dropped calls loses no cancellation.
 //!
-//! Invariants: `bytes` is the sum of the queued lengths; after `close` nothing is queued; the lock is held for a push
+//! Invariants: `bytes` is the sum of what the queued messages cost; after `close` nothing is queued; the lock is held for a push
 //! or a pop.
 
 use std::collections::VecDeque;
@@ -13,6 +13,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
+/// What a message costs beside its bytes; without it a flood of small ones would take many times the limit.
+const OVERHEAD: usize = 128;
 /// Bytes that may wait before requests are refused.
 const REQUEST_LIMIT: usize = 32 * 1024 * 1024;
 /// Bytes that may wait before anything is refused.
@@ -64,12 +66,13 @@ impl Outbox {
             if state.closed {
                 return Err(Refused::Closed);
             }
-            if state.bytes > 0 && state.bytes + line.len() > limit {
+            let cost = line.len() + OVERHEAD;
+            if state.bytes > 0 && state.bytes + cost > limit {
                 return Err(Refused::Full {
                     waiting: state.bytes,
                 });
             }
-            state.bytes += line.len();
+            state.bytes += cost;
             state.queue.push_back(line);
         }
         self.ready.notify_one();
@@ -85,7 +88,7 @@ impl Outbox {
                     return None;
                 }
                 if let Some(line) = state.queue.pop_front() {
-                    state.bytes -= line.len();
+                    state.bytes -= line.len() + OVERHEAD;
                     return Some(line);
                 }
             }
@@ -138,20 +141,25 @@ mod tests {
     #[test]
     fn a_server_that_does_not_read_is_owed_cancellations_but_no_more_requests() {
         let outbox = Outbox::default();
-        outbox.push_request(vec![0; REQUEST_LIMIT + 1]).unwrap();
-        assert_eq!(
-            outbox.push_request(vec![0]),
-            Err(Refused::Full {
-                waiting: REQUEST_LIMIT + 1
-            })
-        );
+        outbox.push_request(vec![0; REQUEST_LIMIT]).unwrap();
+        let waiting = REQUEST_LIMIT + OVERHEAD;
+        let full = |waiting| Err(Refused::Full { waiting });
+        assert_eq!(outbox.push_request(vec![0]), full(waiting));
         assert_eq!(outbox.push_owed(vec![0]), Ok(()));
         assert_eq!(
             outbox.push_owed(vec![0; HARD_LIMIT]),
-            Err(Refused::Full {
-                waiting: REQUEST_LIMIT + 2
-            })
+            full(waiting + 1 + OVERHEAD)
         );
+    }
+
+    /// R9
+    #[test]
+    fn many_small_messages_are_bounded_by_what_they_cost() {
+        let outbox = Outbox::default();
+        let taken = (0..)
+            .take_while(|_| outbox.push_owed(vec![0]).is_ok())
+            .count();
+        assert!(taken <= HARD_LIMIT / OVERHEAD, "{taken}");
     }
 
     #[tokio::test(flavor = "current_thread", start_paused = true)]

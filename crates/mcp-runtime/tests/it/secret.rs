@@ -26,11 +26,16 @@ async fn a_url_is_shown_by_its_origin_alone() {
         told.iter()
             .any(|event| matches!(event, RuntimeEvent::Failed { .. }))
     );
-    let shown = format!(
-        "{} {told:?} {:?}",
-        text(&*error.expect("it failed")),
-        host.runtime
+    let message = text(&*error.expect("it failed"));
+    assert!(
+        message.contains("Connection refused"),
+        "the reason is told: {message}"
     );
+    assert!(
+        !message.contains("WorkerTransport"),
+        "no library's type is: {message}"
+    );
+    let shown = format!("{message} {told:?} {:?}", host.runtime);
     assert!(
         shown.contains(&port.to_string()),
         "the origin is told: {shown}"

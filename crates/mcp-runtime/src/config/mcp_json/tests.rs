@@ -165,6 +165,19 @@ fn what_restricts_is_never_ignored() {
     );
 }
 
+/// U1
+#[test]
+fn a_member_that_stands_twice_is_a_mistake() {
+    check(
+        r#"{"x": {"command": "a", "command": "b"}}"#,
+        "`command` stands twice",
+    );
+    check(
+        r#"{"x": {"command": " "}}"#,
+        "`command` must be the name or path of a program",
+    );
+}
+
 /// U1: neither of two servers disappears in silence.
 #[test]
 fn a_second_server_of_the_same_name_is_rejected() {

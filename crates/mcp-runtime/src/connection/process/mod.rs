@@ -70,7 +70,7 @@ pub enum SpawnError {
         path: PathBuf,
     },
     /// There is no such program.
-    #[error("command `{program}` was not found; install it, or give its full path as `command`")]
+    #[error("command `{program}` was not found; {}", advice(.program))]
     NotFound {
         /// The configured command.
         program: String,
@@ -85,6 +85,15 @@ pub enum SpawnError {
         /// What the operating system said.
         source: std::io::Error,
     },
+}
+
+/// What most likely is wrong with a command that is not there.
+fn advice(program: &str) -> &'static str {
+    if program.contains(' ') {
+        "give its arguments as `args`, not as part of `command`"
+    } else {
+        "install it, or give its full path as `command`"
+    }
 }
 
 /// How a process ended.
