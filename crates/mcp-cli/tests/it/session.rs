@@ -334,3 +334,20 @@ fn environments_have_servers_of_their_own() {
     assert_eq!(session.ask(&call)["outcome"], "ok");
     assert_eq!(session.end(), Some(0));
 }
+
+/// What a call would do, it would do for nobody.
+#[test]
+fn a_session_that_nobody_reads_ends_though_its_input_is_open() {
+    let (process, entry) = scripted(&Script::new());
+    let mut command = command(["session"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut program = command.spawn().expect("the program starts");
+    drop(program.stdout.take());
+    let mut input = program.stdin.take().expect("piped");
+    let start = json!({"id": "s", "op": "start", "servers": {"docs": entry}});
+    writeln!(input, "{start}").expect("the program reads");
+    let status = program.wait().expect("the program ends");
+    assert_eq!(status.code(), Some(0));
+    // It may be gone before it has written the first line of its log.
+    assert_eq!(process.log().alive(), [0; 0]);
+}
