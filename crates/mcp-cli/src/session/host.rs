@@ -38,9 +38,10 @@ pub(super) struct Calls(Arc<Mutex<HashMap<CallId, String>>>);
 /// A runtime whose `start` has not been answered. Dropping it drops the runtime.
 #[derive(Debug)]
 pub(super) struct Starting {
-    host: Option<Arc<Host>>,
+    host: Arc<Host>,
     name: String,
     hosts: Arc<Hosts>,
+    settled: bool,
 }
 
 impl Hosts {
@@ -57,7 +58,7 @@ impl Hosts {
         self: &Arc<Self>,
         start: Start,
         output: &Output,
-    ) -> Result<(String, Starting), ErrorReport> {
+    ) -> Result<Starting, ErrorReport> {
         let name = start.runtime().to_owned();
         let mut hosts = self.hosts();
         if hosts.contains_key(&name) {
@@ -78,26 +79,12 @@ impl Hosts {
             calls,
         });
         hosts.insert(name.clone(), host.clone());
-        Ok((
-            name.clone(),
-            Starting {
-                host: Some(host),
-                name,
-                hosts: self.clone(),
-            },
-        ))
-    }
-
-    /// Waits until every startup has settled. A `start` that is cancelled before drops its runtime.
-    pub(super) async fn settle(&self, _name: &str, mut starting: Starting) -> Success {
-        let Some(host) = starting.host.clone() else {
-            return Success::Servers {
-                servers: Vec::new(),
-            };
-        };
-        host.runtime.settled().await;
-        starting.host = None;
-        host.status()
+        Ok(Starting {
+            host,
+            name,
+            hosts: self.clone(),
+            settled: false,
+        })
     }
 
     /// The runtime of a name.
@@ -160,10 +147,19 @@ impl Hosts {
     }
 }
 
+impl Starting {
+    /// Waits until every startup has settled. Dropped before, it drops its runtime.
+    pub(super) async fn settle(mut self) -> Success {
+        self.host.runtime.settled().await;
+        self.settled = true;
+        self.host.status()
+    }
+}
+
 impl Drop for Starting {
     fn drop(&mut self) {
-        if let Some(host) = &self.host {
-            self.hosts.forget(&self.name, host);
+        if !self.settled {
+            self.hosts.forget(&self.name, &self.host);
         }
     }
 }
@@ -176,7 +172,6 @@ impl Host {
             Request::Tools => Ok(self.tools()),
             Request::Call(call) => self.call(*call, id).await,
             Request::Refresh(target) => self.refresh(target).await,
-            Request::Shutdown => Err(ErrorReport::invalid("`shutdown` is answered elsewhere")),
         }
     }
 

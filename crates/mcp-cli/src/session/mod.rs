@@ -119,18 +119,15 @@ impl Session {
     /// The part of an operation that must happen in the order of the lines.
     fn begin(&self, operation: Operation) -> Result<Work, ErrorReport> {
         match operation {
-            Operation::Start(start) => {
-                let (name, starting) = self.hosts.start(*start, &self.output)?;
-                Ok(Work::Start { name, starting })
-            }
+            Operation::Start(start) => self.hosts.start(*start, &self.output).map(Work::Start),
             Operation::Cancel { target } => Ok(Work::Cancelled(self.pending.cancel(target.get()))),
             Operation::On { runtime, request } => {
                 let host = self.hosts.get(&runtime)?;
-                Ok(Work::On {
-                    host,
-                    runtime,
-                    request,
-                })
+                Ok(Work::On { host, request })
+            }
+            Operation::Shutdown { runtime } => {
+                let host = self.hosts.get(&runtime)?;
+                Ok(Work::Shutdown { host, runtime })
             }
         }
     }
@@ -138,31 +135,25 @@ impl Session {
 
 /// The part of an operation that takes time.
 enum Work {
-    Start {
-        name: String,
-        starting: host::Starting,
-    },
+    Start(host::Starting),
     Cancelled(bool),
     On {
         host: Arc<host::Host>,
-        runtime: String,
         request: operation::Request,
+    },
+    Shutdown {
+        host: Arc<host::Host>,
+        runtime: String,
     },
 }
 
 impl Work {
     async fn finish(self, session: &Session, id: &str) -> Result<Success, ErrorReport> {
         match self {
-            Self::Start { name, starting } => Ok(session.hosts.settle(&name, starting).await),
+            Self::Start(starting) => Ok(starting.settle().await),
             Self::Cancelled(cancelled) => Ok(Success::Cancel { cancelled }),
-            Self::On {
-                host,
-                runtime,
-                request,
-            } => match request {
-                operation::Request::Shutdown => Ok(session.hosts.shut_down(&runtime, &host).await),
-                request => host.answer(request, id).await,
-            },
+            Self::On { host, request } => host.answer(request, id).await,
+            Self::Shutdown { host, runtime } => Ok(session.hosts.shut_down(&runtime, &host).await),
         }
     }
 }

@@ -13,6 +13,7 @@ pub(super) enum Operation {
     Start(Box<Start>),
     Cancel { target: Box<RawValue> },
     On { runtime: String, request: Request },
+    Shutdown { runtime: String },
 }
 
 /// What is asked of a runtime that was started.
@@ -22,7 +23,6 @@ pub(super) enum Request {
     Tools,
     Call(Box<Call>),
     Refresh(Target),
-    Shutdown,
 }
 
 /// `call`: a tool by its model-visible name, or by server and tool.
@@ -132,7 +132,7 @@ fn operation(op: &str, runtime: String, line: &str) -> Result<Operation, ErrorRe
         "tools" => Request::Tools,
         "call" => Request::Call(Box::new(members(op, line)?)),
         "refresh" => Request::Refresh(members(op, line)?),
-        "shutdown" => Request::Shutdown,
+        "shutdown" => return Ok(Operation::Shutdown { runtime }),
         op if LATER.contains(&op) => {
             return Err(ErrorReport::invalid(format!(
                 "`{op}` is not supported by this version"
