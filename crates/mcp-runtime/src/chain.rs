@@ -3,18 +3,9 @@
 use std::error::Error;
 use std::fmt;
 
-use rmcp::service::{ClientInitializeError, ServiceError};
-use rmcp::transport::streamable_http_client::StreamableHttpError;
-
-use crate::connection::RequestErrorKind;
-use crate::startup::StartupErrorKind;
-
-type HttpError = StreamableHttpError<reqwest::Error>;
-
 /// Shows an error and its sources, separated by colons: what failed, and why.
 ///
-/// Some libraries repeat the source in their own message, or name their own types in it. What was said already is not
-/// said again, and rmcp's wrappers around what happened on the network are left out.
+/// Some libraries repeat the source in their own message. What was said already is not said again.
 ///
 /// ```
 /// use mcp_runtime::{ErrorChain, McpServers};
@@ -28,11 +19,11 @@ pub struct ErrorChain<'a>(pub &'a (dyn Error + 'static));
 
 impl fmt::Display for ErrorChain<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut error = essence(self.0);
+        let mut error: &(dyn Error + 'static) = self.0;
         let mut said = error.to_string();
         f.write_str(&said)?;
         while let Some(source) = error.source() {
-            error = essence(source);
+            error = source;
             let text = error.to_string();
             if !said.contains(&text) {
                 write!(f, ": {text}")?;
@@ -41,33 +32,6 @@ impl fmt::Display for ErrorChain<'_> {
         }
         Ok(())
     }
-}
-
-/// What an error is about, without the wrappers that add nothing for a reader.
-fn essence<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'static) {
-    match unwrapped(error) {
-        Some(inner) => essence(inner),
-        None => error,
-    }
-}
-
-fn unwrapped<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
-    if let Some(RequestErrorKind::Http(error)) = error.downcast_ref() {
-        return Some(error);
-    }
-    if let Some(StartupErrorKind::Http(error)) = error.downcast_ref() {
-        return Some(error.as_ref());
-    }
-    if let Some(ServiceError::TransportSend(error)) = error.downcast_ref() {
-        return Some(error.error.as_ref());
-    }
-    if let Some(ClientInitializeError::TransportError { error, .. }) = error.downcast_ref() {
-        return Some(error.error.as_ref());
-    }
-    if let Some(StreamableHttpError::Client(error)) = error.downcast_ref::<HttpError>() {
-        return Some(error);
-    }
-    None
 }
 
 #[cfg(test)]

@@ -35,10 +35,9 @@
 //!
 //! # What this crate does not do
 //!
-//! It does not print, does not decide what a model may call, and does not rewrite what a local server answers: content,
-//! structured content, metadata and numbers reach the host as they were written. (Answers of remote servers still pass
-//! rmcp's message types, which can drop members that they do not know.) It does not export telemetry; it classifies
-//! failures.
+//! It does not print, does not decide what a model may call, and does not rewrite what a server answers: content,
+//! structured content, metadata and numbers reach the host as they were written. It does not export telemetry; it
+//! classifies failures.
 
 mod binding;
 mod builder;
@@ -71,8 +70,8 @@ pub use config::{
     ToolFilter, Transport,
 };
 pub use connection::{
-    Disconnect, Exit, HttpSetupError, Malformed, Refused, RequestError, RequestErrorKind, RpcError,
-    SpawnError, SpokenEra, UnsupportedVersion,
+    Disconnect, Excerpt, Exit, HttpError, HttpSetupError, Malformed, Refused, RequestError,
+    RequestErrorKind, RpcError, SpawnError, SpokenEra, UnsupportedVersion,
 };
 pub use deadline::Elapsed;
 pub use environment::Environment;

@@ -1,6 +1,7 @@
 //! A whole listing, page by page, against servers that do not end (R8).
 
 use std::collections::HashSet;
+use std::fmt;
 use std::sync::Arc;
 
 use mcp_keys::ToolName;
@@ -46,6 +47,7 @@ pub(crate) async fn tools(
             break;
         }
     }
+    listing.leave_out(|definition| connection.refusal_of(definition));
     for message in listing.remarks.iter().chain(&listing.unsaid()) {
         tracing::warn!(server = %connection.key(), message, "listing");
         events.state(RuntimeEvent::Listing {
@@ -149,6 +151,20 @@ impl Listing {
                 self.bytes += definition.get().len();
                 self.tools.push(Tool::new(name, definition.to_owned()));
             }
+        }
+    }
+
+    /// Leaves out what must not be called, with the reason.
+    fn leave_out<E: fmt::Display>(&mut self, refusal: impl Fn(&RawValue) -> Option<E>) {
+        let mut refused = Vec::new();
+        self.tools.retain(|tool| {
+            let refusal = refusal(tool.definition());
+            let keep = refusal.is_none();
+            refused.extend(refusal.map(|why| format!("tool `{}` is left out: {why}", tool.name())));
+            keep
+        });
+        for remark in refused {
+            self.remark(remark);
         }
     }
 

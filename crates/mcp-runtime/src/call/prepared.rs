@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{CallError, CallErrorKind, CallId, ToolOutput};
-use crate::connection::Connection;
+use crate::connection::{Connection, ToolCall};
 use crate::deadline::Deadline;
 use crate::tool::Tool;
 
@@ -58,8 +58,7 @@ impl CallOptions {
         Self::default()
     }
 
-    /// The arguments, a JSON object. A local server gets them as they are (W1); on the way to a remote one they pass
-    /// through `serde_json::Value`, which spells numbers anew and orders members by name.
+    /// The arguments, a JSON object. The server gets them as they are (W1).
     #[must_use]
     pub fn arguments(mut self, arguments: Box<RawValue>) -> Self {
         self.arguments = Some(arguments);
@@ -171,9 +170,13 @@ impl PreparedCall {
             arguments,
             meta,
         };
+        let call = ToolCall {
+            id: self.id,
+            definition: self.tool().definition(),
+        };
         let request = self
             .connection
-            .request(METHOD, meta, params, Some(self.id), &deadline);
+            .request(METHOD, meta, params, Some(call), &deadline);
         let raw = request.await?;
         ToolOutput::new(raw).ok_or(CallErrorKind::Result)
     }

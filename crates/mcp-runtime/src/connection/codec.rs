@@ -17,7 +17,7 @@ pub(crate) enum Inbound<'a> {
     /// An answer to the request with this id.
     Reply { id: u64, reply: Reply<'a> },
     /// An answer to no request of ours: an id we cannot have given out, or none.
-    Stray,
+    Stray(Reply<'a>),
     /// The server wants something from us, or tells us something.
     Call {
         method: Cow<'a, str>,
@@ -169,7 +169,7 @@ pub(crate) fn decode(line: &[u8]) -> Result<Inbound<'_>, Unreadable> {
     };
     Ok(match id.and_then(own_id) {
         Some(id) => Inbound::Reply { id, reply },
-        None => Inbound::Stray,
+        None => Inbound::Stray(reply),
     })
 }
 
@@ -273,7 +273,7 @@ mod tests {
                 id,
                 reply: Reply::Malformed(why),
             }) => format!("{id} malformed: {why}"),
-            Ok(Inbound::Stray) => "stray".to_owned(),
+            Ok(Inbound::Stray(_)) => "stray".to_owned(),
             Ok(Inbound::Call {
                 method, is_request, ..
             }) => format!("{method} {is_request}"),

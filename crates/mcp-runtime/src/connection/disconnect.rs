@@ -23,8 +23,6 @@ enum Cause {
     OutputClosed,
     /// The process is there, but reads nothing any more.
     InputClosed,
-    /// The HTTP client under the connection has stopped.
-    TransportStopped,
 }
 
 impl Disconnect {
@@ -53,13 +51,6 @@ impl Disconnect {
         Self {
             cause: Cause::InputClosed,
             stderr_tail,
-        }
-    }
-
-    pub(crate) fn transport_stopped() -> Self {
-        Self {
-            cause: Cause::TransportStopped,
-            stderr_tail: String::new(),
         }
     }
 
@@ -92,7 +83,6 @@ impl fmt::Display for Disconnect {
             Cause::Exited(exit) => write!(f, "the server process {exit}"),
             Cause::OutputClosed => f.write_str("the server closed its standard output"),
             Cause::InputClosed => f.write_str("the server closed its standard input"),
-            Cause::TransportStopped => f.write_str("the HTTP transport stopped"),
         }
     }
 }

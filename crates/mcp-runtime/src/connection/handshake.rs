@@ -1,18 +1,16 @@
 //! How a server and we agree, in either era, and what that tells about the server (R5).
 
 use mcp_sandbox_meta::RawMeta;
-use rmcp::RoleClient;
-use rmcp::model::ProtocolVersion;
-use rmcp::service::Peer;
+use rmcp::model::{ClientConfig, ProtocolVersion};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
+use super::Link;
 use super::request::{RequestError, RequestErrorKind};
-use super::server_request::ServerRequests;
-use super::stdio::StdioLink;
 use crate::deadline::Deadline;
 
-const INITIALIZE: &str = "initialize";
+pub(crate) const INITIALIZE: &str = "initialize";
+pub(crate) const INITIALIZED: &str = "notifications/initialized";
 const DISCOVER: &str = "server/discover";
 /// The version of the era without a handshake.
 pub(crate) const MODERN: ProtocolVersion = ProtocolVersion::V_2026_07_28;
@@ -77,20 +75,6 @@ impl UnsupportedVersion {
 }
 
 impl ServerFacts {
-    /// What rmcp has found out over HTTP.
-    pub(crate) fn of_peer(era: SpokenEra, peer: &Peer<RoleClient>) -> Self {
-        let info = peer.peer_info();
-        let info = info.as_deref();
-        Self {
-            era,
-            protocol_version: info
-                .map(|info| info.protocol_version.to_string())
-                .unwrap_or_default(),
-            server_info: info.and_then(|info| to_raw_value(info.server_info.as_ref()?).ok()),
-            capabilities: info.and_then(|info| to_raw_value(&info.capabilities).ok()),
-        }
-    }
-
     /// Whether the server says that it announces changes of its tools.
     pub(crate) fn announces_tools(&self) -> bool {
         #[derive(Deserialize, Default)]
@@ -118,46 +102,58 @@ pub(crate) enum HandshakeError {
     Version(UnsupportedVersion),
 }
 
+/// What `initialize` says.
+pub(crate) fn greeting(config: &ClientConfig) -> serde_json::Result<Box<RawValue>> {
+    to_raw_value(config)
+}
+
+/// The version in an answer to `initialize`.
+pub(crate) fn version_of(answer: &RawValue) -> Result<String, RequestErrorKind> {
+    #[derive(Deserialize)]
+    struct Answer {
+        #[serde(rename = "protocolVersion")]
+        protocol_version: String,
+    }
+    let answer = serde_json::from_str::<Answer>(answer.get());
+    answer
+        .map(|answer| answer.protocol_version)
+        .map_err(RequestErrorKind::Unexpected)
+}
+
 /// `initialize` and its acknowledgement. Everything but the version is taken as it comes.
-pub(crate) async fn legacy(
-    link: &StdioLink,
-    handler: &ServerRequests,
+pub(super) async fn legacy(
+    link: &Link,
+    greeting: &RawValue,
     deadline: &Deadline,
 ) -> Result<ServerFacts, HandshakeError> {
     #[derive(Deserialize)]
     struct Answer<'a> {
-        #[serde(rename = "protocolVersion")]
-        protocol_version: String,
         #[serde(borrow, default)]
         capabilities: Option<&'a RawValue>,
         #[serde(borrow, default, rename = "serverInfo")]
         server_info: Option<&'a RawValue>,
     }
-    let config = handler.config();
-    let raw = link
-        .request(INITIALIZE, |_| &config, None, deadline)
-        .await
-        .map_err(HandshakeError::Request)?;
-    let answer: Answer<'_> = serde_json::from_str(raw.get()).map_err(|error| {
-        HandshakeError::Request(RequestError::new(
-            INITIALIZE,
-            RequestErrorKind::Unexpected(error),
-        ))
-    })?;
-    check_version(&answer.protocol_version).map_err(HandshakeError::Version)?;
-    link.notify("notifications/initialized")
-        .map_err(HandshakeError::Request)?;
+    let fail = |kind| HandshakeError::Request(RequestError::new(INITIALIZE, kind));
+    let raw = link.request(INITIALIZE, |_| greeting, None, deadline);
+    let raw = raw.await.map_err(HandshakeError::Request)?;
+    let protocol_version = version_of(&raw).map_err(fail)?;
+    check_version(&protocol_version).map_err(HandshakeError::Version)?;
+    let answer: Answer<'_> = serde_json::from_str(raw.get())
+        .map_err(|error| fail(RequestErrorKind::Unexpected(error)))?;
+    link.agreed(&protocol_version);
+    let notified = link.notify(INITIALIZED, deadline).await;
+    notified.map_err(HandshakeError::Request)?;
     Ok(ServerFacts {
         era: SpokenEra::Legacy,
-        protocol_version: answer.protocol_version,
+        protocol_version,
         server_info: answer.server_info.map(ToOwned::to_owned),
         capabilities: answer.capabilities.map(ToOwned::to_owned),
     })
 }
 
 /// `server/discover`. There is nothing to acknowledge: every request carries what the server needs.
-pub(crate) async fn modern(
-    link: &StdioLink,
+pub(super) async fn modern(
+    link: &Link,
     meta: &RawMeta,
     deadline: &Deadline,
 ) -> Result<ServerFacts, HandshakeError> {
@@ -180,9 +176,10 @@ pub(crate) async fn modern(
         #[serde(borrow, default, rename = "io.modelcontextprotocol/serverInfo")]
         server_info: Option<&'a RawValue>,
     }
-    let raw = link
-        .request(DISCOVER, |_| Params { meta }, None, deadline)
-        .await;
+    // Says itself which version it is about.
+    link.agreed(MODERN.as_str());
+    let params = |_| Params { meta };
+    let raw = link.request(DISCOVER, params, None, deadline).await;
     let raw = raw.map_err(HandshakeError::Request)?;
     let answer: Answer<'_> = serde_json::from_str(raw.get()).map_err(|error| {
         HandshakeError::Request(RequestError::new(
@@ -212,8 +209,7 @@ pub(crate) async fn modern(
 }
 
 /// What a request of the modern era says of the client.
-pub(crate) fn client_meta(handler: &ServerRequests) -> serde_json::Result<RawMeta> {
-    let config = handler.config();
+pub(crate) fn client_meta(config: &ClientConfig) -> serde_json::Result<RawMeta> {
     let mut meta = RawMeta::new();
     meta.push(
         "io.modelcontextprotocol/protocolVersion",

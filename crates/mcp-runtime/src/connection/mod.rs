@@ -4,9 +4,11 @@
 
 mod codec;
 mod disconnect;
+mod dispatch;
 mod handshake;
 mod http;
 mod id_scan;
+mod in_flight;
 mod line;
 mod notice;
 mod outbox;
@@ -29,7 +31,7 @@ use serde_json::value::{RawValue, to_raw_value};
 pub use codec::{Malformed, RpcError};
 pub use disconnect::Disconnect;
 pub use handshake::{SpokenEra, UnsupportedVersion};
-pub use http::HttpSetupError;
+pub use http::{Excerpt, HttpError, HttpSetupError};
 pub use outbox::Refused;
 pub use process::{Exit, SpawnError};
 pub use request::{RequestError, RequestErrorKind};
@@ -43,8 +45,8 @@ use crate::deadline::Deadline;
 use crate::event::EventSink;
 use crate::tool::Tool;
 use handshake::HandshakeError;
-use http::HttpLink;
-pub(crate) use http::{HttpConnectError, Tls};
+pub(crate) use http::Tls;
+use http::{HttpLink, InvalidAnnotation};
 use notice::Notices;
 use server_request::ServerRequests;
 use stdio::StdioLink;
@@ -62,17 +64,26 @@ pub(crate) struct Connection {
     own_meta: RawMeta,
 }
 
+/// The way to a server.
 #[derive(Debug)]
 enum Link {
     Stdio(StdioLink),
     Http(HttpLink),
 }
 
+/// The call that a request makes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ToolCall<'a> {
+    pub(crate) id: CallId,
+    /// What the server said of the tool.
+    pub(crate) definition: &'a RawValue,
+}
+
 /// Why no connection came to be.
 #[derive(Debug)]
 pub(crate) enum ConnectError {
     Spawn(SpawnError),
-    Http(HttpConnectError),
+    HttpSetup(HttpSetupError),
     Request(RequestError),
     Version(UnsupportedVersion),
     Encode(serde_json::Error),
@@ -92,39 +103,36 @@ impl Connector {
         &self,
         key: &McpServerKey,
         launch: &Launch,
-    ) -> Result<Spawned, ConnectError> {
+    ) -> Result<Stranger, ConnectError> {
         let handler = ServerRequests::new(self.client.clone());
         let (notices, refresh) = self.notices(key);
         let link =
             StdioLink::start(key, launch, notices, handler.clone()).map_err(ConnectError::Spawn)?;
-        Ok(Spawned {
+        Ok(Stranger {
             key: key.clone(),
-            link,
+            link: Link::Stdio(link),
             handler,
             refresh,
         })
     }
 
-    /// Connects to an endpoint.
-    pub(crate) async fn http(
+    /// Gets ready to ask an endpoint, in the era given.
+    pub(crate) fn http(
         &self,
         key: &McpServerKey,
         transport: &HttpTransport,
         era: SpokenEra,
-        deadline: &Deadline,
-    ) -> Result<Connection, ConnectError> {
+    ) -> Result<Stranger, ConnectError> {
+        let handler = ServerRequests::new(self.client.clone());
+        let greeting = handshake::greeting(&handler.config()).map_err(ConnectError::Encode)?;
         let (notices, refresh) = self.notices(key);
-        let client = self.client.clone();
-        let connecting = HttpLink::connect(transport, &self.tls, client, notices, era, deadline);
-        let link = connecting.await.map_err(ConnectError::Http)?;
-        let facts = ServerFacts::of_peer(era, link.peer());
-        Ok(Connection {
+        let serving = handler.clone();
+        let link = HttpLink::start(key, transport, &self.tls, era, notices, serving, greeting);
+        Ok(Stranger {
             key: key.clone(),
-            facts,
-            link: Link::Http(link),
-            catalog: LiveCatalog::new(),
+            link: Link::Http(link.map_err(ConnectError::HttpSetup)?),
+            handler,
             refresh,
-            own_meta: RawMeta::new(),
         })
     }
 
@@ -137,48 +145,92 @@ impl Connector {
     }
 }
 
-/// A child process that has not shaken hands yet.
+/// A server that has not shaken hands yet.
 #[derive(Debug)]
-pub(crate) struct Spawned {
+pub(crate) struct Stranger {
     key: McpServerKey,
-    link: StdioLink,
+    link: Link,
     handler: ServerRequests,
     refresh: Arc<RefreshGate>,
 }
 
-impl Spawned {
-    pub(crate) fn process(&self) -> &Process {
-        self.link.process()
+impl Stranger {
+    /// The process, where there is one.
+    pub(crate) fn process(&self) -> Option<&Process> {
+        match &self.link {
+            Link::Stdio(link) => Some(link.process()),
+            Link::Http(_) => None,
+        }
     }
 
-    /// Agrees with the server in the era given. Cancel-safe: a dropped handshake ends the process.
+    /// Agrees with the server in the era given. Cancel-safe: a dropped handshake ends what was started.
     pub(crate) async fn shake_hands(
         self,
         era: SpokenEra,
         deadline: &Deadline,
     ) -> Result<Connection, ConnectError> {
-        let own_meta = match era {
-            SpokenEra::Legacy => RawMeta::new(),
-            SpokenEra::Modern => {
-                handshake::client_meta(&self.handler).map_err(ConnectError::Encode)?
+        let config = self.handler.config();
+        let encode = ConnectError::Encode;
+        let (own_meta, facts) = match era {
+            SpokenEra::Legacy => {
+                let greeting = handshake::greeting(&config).map_err(encode)?;
+                let facts = handshake::legacy(&self.link, &greeting, deadline).await;
+                (RawMeta::new(), facts)
             }
-        };
-        let facts = match era {
-            SpokenEra::Legacy => handshake::legacy(&self.link, &self.handler, deadline).await,
-            SpokenEra::Modern => handshake::modern(&self.link, &own_meta, deadline).await,
+            SpokenEra::Modern => {
+                let meta = handshake::client_meta(&config).map_err(encode)?;
+                let facts = handshake::modern(&self.link, &meta, deadline).await;
+                (meta, facts)
+            }
         };
         let facts = facts.map_err(|error| match error {
             HandshakeError::Request(error) => ConnectError::Request(error),
             HandshakeError::Version(error) => ConnectError::Version(error),
         })?;
+        if let Link::Http(link) = &self.link {
+            link.listen();
+        }
         Ok(Connection {
             key: self.key,
             facts,
-            link: Link::Stdio(self.link),
+            link: self.link,
             catalog: LiveCatalog::new(),
             refresh: self.refresh,
             own_meta,
         })
+    }
+}
+
+impl Link {
+    /// Sends a request and waits for its raw result until the deadline.
+    async fn request<P: Serialize>(
+        &self,
+        method: &'static str,
+        params: impl FnOnce(u64) -> P,
+        call: Option<ToolCall<'_>>,
+        deadline: &Deadline,
+    ) -> Result<Box<RawValue>, RequestError> {
+        match self {
+            Self::Stdio(link) => {
+                let call = call.map(|call| call.id);
+                link.request(method, params, call, deadline).await
+            }
+            Self::Http(link) => link.request(method, params, call, deadline).await,
+        }
+    }
+
+    async fn notify(&self, method: &'static str, deadline: &Deadline) -> Result<(), RequestError> {
+        match self {
+            Self::Stdio(link) => link.notify(method),
+            Self::Http(link) => link.notify(method, deadline).await,
+        }
+    }
+
+    /// The version was agreed on; endpoints are told with every request.
+    fn agreed(&self, version: &str) {
+        if let Self::Http(link) = self {
+            link.agreed(version);
+        }
     }
 }
 
@@ -208,18 +260,11 @@ impl Connection {
         method: &'static str,
         meta: RawMeta,
         params: impl FnOnce(RawMeta) -> P,
-        call: Option<CallId>,
+        call: Option<ToolCall<'_>>,
         deadline: &Deadline,
     ) -> Result<Box<RawValue>, RequestError> {
-        match &self.link {
-            Link::Stdio(link) => {
-                let params = |id| params(self.request_meta(meta, call.is_some().then_some(id)));
-                link.request(method, params, call, deadline).await
-            }
-            // rmcp adds what belongs to the protocol, a progress token of its own included.
-            // Boxed: rmcp's futures are large, and the other way need not carry them.
-            Link::Http(link) => Box::pin(link.request(method, params(meta), call, deadline)).await,
-        }
+        let params = |id| params(self.request_meta(meta, call.is_some().then_some(id)));
+        self.link.request(method, params, call, deadline).await
     }
 
     fn request_meta(&self, mut meta: RawMeta, progress_token: Option<u64>) -> RawMeta {
@@ -228,6 +273,14 @@ impl Connection {
             meta.push("progressToken", &token);
         }
         meta
+    }
+
+    /// Why a tool that the server lists must not be called on this connection, if so.
+    pub(crate) fn refusal_of(&self, definition: &RawValue) -> Option<InvalidAnnotation> {
+        match (&self.link, self.facts.era) {
+            (Link::Http(_), SpokenEra::Modern) => http::check_annotations(definition).err(),
+            _ => None,
+        }
     }
 
     /// Resolves when the connection is over, with how it ended.

@@ -1,7 +1,7 @@
 //! What a server tells us without being asked.
 //!
-//! On stdio, notices are handled where they are read, in the order they came and before the answers that follow them:
-//! progress never overtakes the call it belongs to. Over HTTP rmcp hands each of them over in a task of its own.
+//! Notices are handled where they are read, in the order they came and before the answers that follow them: progress
+//! never overtakes the call it belongs to.
 
 use std::sync::Arc;
 
@@ -51,6 +51,11 @@ impl Notices {
         }
     }
 
+    /// The tools are to be listed again.
+    pub(crate) fn owe_refresh(&self) {
+        self.refresh.request();
+    }
+
     /// Handles one notification. `call` finds the call behind a progress token.
     pub(crate) fn receive(
         &self,
@@ -60,7 +65,7 @@ impl Notices {
     ) {
         let params = params.map_or("{}", RawValue::get);
         match method {
-            "notifications/tools/list_changed" => self.refresh.request(),
+            "notifications/tools/list_changed" => self.owe_refresh(),
             "notifications/progress" => match serde_json::from_str::<Progress<'_>>(params) {
                 Ok(progress) => self.progress(progress, call),
                 Err(error) => {

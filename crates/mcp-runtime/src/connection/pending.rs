@@ -98,6 +98,14 @@ impl Pending {
         }
     }
 
+    /// Whether the request with this id is still unanswered.
+    pub(crate) fn waits(&self, id: u64) -> bool {
+        match &*self.state() {
+            State::Open(entries) => entries.contains_key(&id),
+            State::Closed(_) => false,
+        }
+    }
+
     /// Fails everything that waits and refuses what comes. The first reason stays.
     pub(crate) fn close(&self, why: &Arc<Disconnect>) {
         let entries = {
@@ -158,10 +166,7 @@ impl Waiting {
 
     /// Whether the request is still unanswered.
     pub(crate) fn is_open(&self) -> bool {
-        match &*self.table.state() {
-            State::Open(entries) => entries.contains_key(&self.id),
-            State::Closed(_) => false,
-        }
+        self.table.waits(self.id)
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use mcp_telemetry::{Classified, Classifier, ErrorCode};
-use rmcp::service::ServiceError;
+use mcp_telemetry::{Classified, ErrorCode};
 
 use super::codec::{Malformed, RpcError};
 use super::disconnect::Disconnect;
+use super::http::HttpError;
 use super::outbox::Refused;
 use crate::deadline::Elapsed;
 
@@ -44,22 +44,9 @@ pub enum RequestErrorKind {
     /// The answer has another shape than the method asks for.
     #[error("the answer is not what the method promises")]
     Unexpected(#[source] serde_json::Error),
-    /// The HTTP transport failed.
+    /// The endpoint did not answer in the protocol.
     #[error(transparent)]
-    Http(ServiceError),
-}
-
-impl RequestErrorKind {
-    /// What a failure reported by rmcp's peer means.
-    pub(crate) fn of_peer(error: ServiceError) -> Self {
-        match error {
-            ServiceError::McpError(error) => RpcError::from(error).into(),
-            ServiceError::TransportClosed => {
-                Self::Closed(Arc::new(Disconnect::transport_stopped()))
-            }
-            error => Self::Http(error),
-        }
-    }
+    Http(#[from] HttpError),
 }
 
 impl RequestError {
@@ -96,9 +83,7 @@ impl RequestError {
             }
             RequestErrorKind::Refused(Refused::Full { .. }) => ErrorCode::TransportError,
             RequestErrorKind::Encode(_) => ErrorCode::InvalidRequest,
-            RequestErrorKind::Http(error) => Classifier::new()
-                .with_http_client::<reqwest::Error>()
-                .classify(error),
+            RequestErrorKind::Http(error) => error.code(),
         }
     }
 
@@ -116,6 +101,15 @@ impl RequestError {
     pub fn elapsed(&self) -> Option<Elapsed> {
         match &self.kind {
             RequestErrorKind::Timeout(elapsed) => Some(*elapsed),
+            _ => None,
+        }
+    }
+
+    /// What the endpoint did instead of answering, where that is the reason.
+    #[must_use]
+    pub fn http(&self) -> Option<&HttpError> {
+        match &self.kind {
+            RequestErrorKind::Http(error) => Some(error),
             _ => None,
         }
     }

@@ -3,11 +3,8 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use rmcp::model::{
-    ClientCapabilities, ClientConfig, CustomNotification, Implementation,
-    ProgressNotificationParam, ProtocolVersion,
-};
-use rmcp::service::{NotificationContext, RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::{ClientHandler, RoleClient};
 use serde::{Deserialize, Serialize};
@@ -15,9 +12,7 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
 use super::codec;
-use super::notice::Notices;
 use super::outbox::Outbox;
-use crate::call::CallId;
 
 /// Requests of one server that may wait for their handlers. More than that is a server gone wild.
 const WAITING_REQUESTS: usize = 256;
@@ -29,47 +24,11 @@ pub(crate) const OFFERED: ProtocolVersion = ProtocolVersion::V_2025_11_25;
 #[derive(Debug, Clone)]
 pub(crate) struct ServerRequests {
     client: Implementation,
-    /// Notices that come through rmcp, which is how HTTP delivers them. On stdio they are read from the line.
-    notices: Option<Notices>,
-    calls: Arc<dyn ProgressTokens>,
-}
-
-/// Finds the call behind a progress token of rmcp's.
-pub(crate) trait ProgressTokens: std::fmt::Debug + Send + Sync {
-    fn call(&self, token: &RawValue) -> Option<CallId>;
-}
-
-/// No tokens: where notices do not come through rmcp.
-#[derive(Debug)]
-struct NoTokens;
-
-impl ProgressTokens for NoTokens {
-    fn call(&self, _token: &RawValue) -> Option<CallId> {
-        None
-    }
 }
 
 impl ServerRequests {
-    /// For stdio, where the reader handles notices itself.
     pub(crate) fn new(client: Implementation) -> Self {
-        Self {
-            client,
-            notices: None,
-            calls: Arc::new(NoTokens),
-        }
-    }
-
-    /// For HTTP, where notices arrive through rmcp.
-    pub(crate) fn with_notices(
-        client: Implementation,
-        notices: Notices,
-        calls: Arc<dyn ProgressTokens>,
-    ) -> Self {
-        Self {
-            client,
-            notices: Some(notices),
-            calls,
-        }
+        Self { client }
     }
 
     /// What we say of ourselves in `initialize`.
@@ -77,49 +36,11 @@ impl ServerRequests {
         ClientConfig::new(ClientCapabilities::default(), self.client.clone())
             .with_protocol_version(OFFERED)
     }
-
-    fn receive(&self, method: &str, params: Option<&impl Serialize>) {
-        let Some(notices) = &self.notices else { return };
-        let params = params.and_then(|params| serde_json::value::to_raw_value(params).ok());
-        notices.receive(method, params.as_deref(), |token| self.calls.call(token));
-    }
 }
 
-#[expect(
-    deprecated,
-    reason = "servers of the legacy era log, and their hosts want to read it"
-)]
 impl ClientHandler for ServerRequests {
     fn get_info(&self) -> ClientConfig {
         self.config()
-    }
-
-    async fn on_progress(
-        &self,
-        params: ProgressNotificationParam,
-        _context: NotificationContext<RoleClient>,
-    ) {
-        self.receive("notifications/progress", Some(&params));
-    }
-
-    async fn on_logging_message(
-        &self,
-        params: rmcp::model::LoggingMessageNotificationParam,
-        _context: NotificationContext<RoleClient>,
-    ) {
-        self.receive("notifications/message", Some(&params));
-    }
-
-    async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
-        self.receive("notifications/tools/list_changed", None::<&()>);
-    }
-
-    async fn on_custom_notification(
-        &self,
-        notification: CustomNotification,
-        _context: NotificationContext<RoleClient>,
-    ) {
-        self.receive(&notification.method, notification.params.as_ref());
     }
 }
 

@@ -20,15 +20,17 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::codec::{self, Inbound, Malformed, Reply, Unreadable};
+use super::codec::{self, Malformed};
 use super::disconnect::Disconnect;
+use super::dispatch::Dispatch;
+use super::in_flight::InFlight;
 use super::line::{Line, LineBuffer};
 use super::notice::Notices;
 use super::outbox::{Outbox, Refused};
-use super::pending::{Answer, Pending, Waiting};
+use super::pending::Pending;
 use super::process::{Exit, Launch, Process, SpawnError, Started};
 use super::request::{RequestError, RequestErrorKind};
-use super::server_request::{Inlet, ServerRequests};
+use super::server_request::ServerRequests;
 use crate::call::CallId;
 use crate::deadline::Deadline;
 
@@ -74,11 +76,10 @@ impl StdioLink {
             unread.clone(),
         ));
         let reader = Reader {
+            key: key.clone(),
+            dispatch: Dispatch::new(key.clone(), pending.clone(), notices, inlet),
             pending: pending.clone(),
             outbox: outbox.clone(),
-            key: key.clone(),
-            notices,
-            inlet,
             skipped: 0,
         };
         tokio::spawn(live(
@@ -128,11 +129,7 @@ impl StdioLink {
         let line = line.map_err(|error| fail(RequestErrorKind::Encode(error)))?;
         let queued = self.outbox.push_request(line);
         queued.map_err(|refused| fail(self.refusal(refused)))?;
-        Ok(InFlight {
-            method,
-            waiting,
-            outbox: self.outbox.clone(),
-        })
+        Ok(InFlight::new(method, waiting, Some(self.outbox.clone())))
     }
 
     /// Sends a notification; what cannot be queued is lost with its connection.
@@ -174,58 +171,13 @@ impl Drop for StdioLink {
     }
 }
 
-/// A request that was sent. Dropping it before its answer came tells the server so (B4).
-#[derive(Debug)]
-pub(crate) struct InFlight {
-    method: &'static str,
-    waiting: Waiting,
-    outbox: Arc<Outbox>,
-}
-
-#[derive(Serialize)]
-struct Cancelled {
-    #[serde(rename = "requestId")]
-    request_id: u64,
-    reason: &'static str,
-}
-
-impl InFlight {
-    /// Waits for the result. Cancel-safe.
-    pub(crate) async fn result(&mut self) -> Result<Box<RawValue>, RequestError> {
-        let kind = match self.waiting.answer().await {
-            Answer::Result(result) => return Ok(result),
-            Answer::Error(error) => error.into(),
-            Answer::Malformed(why) => why.into(),
-            Answer::Closed(why) => RequestErrorKind::Closed(why),
-        };
-        Err(RequestError::new(self.method, kind))
-    }
-}
-
-impl Drop for InFlight {
-    fn drop(&mut self) {
-        // `initialize` is never cancelled, says the protocol.
-        if self.method == "initialize" || !self.waiting.is_open() {
-            return;
-        }
-        let params = Cancelled {
-            request_id: self.waiting.id(),
-            reason: "the caller no longer waits",
-        };
-        let line = codec::encode_notification("notifications/cancelled", Some(params));
-        // Refused only on a closed connection, or to a server that has not read for 64 MiB: nobody is there to tell.
-        let _ = line.map(|line| self.outbox.push_owed(line));
-    }
-}
-
 /// Reads lines and hands each to where it belongs.
 #[derive(Debug)]
 struct Reader {
+    key: McpServerKey,
+    dispatch: Dispatch,
     pending: Arc<Pending>,
     outbox: Arc<Outbox>,
-    key: McpServerKey,
-    notices: Notices,
-    inlet: Inlet,
     skipped: u64,
 }
 
@@ -243,59 +195,17 @@ impl Reader {
         }
     }
 
+    /// A line that is no message fails the request it answers, or is noise, counted and told once (R7).
     fn line(&mut self, line: Line<'_>) {
-        match line {
-            Line::Whole(bytes) => self.message(bytes),
+        let heard = match line {
+            Line::Whole(bytes) => self.dispatch.message(bytes, None).is_ok(),
             Line::TooLong { length, id } => {
-                self.broken(
-                    id,
-                    Malformed::TooLong {
-                        length,
-                        limit: LINE_LIMIT,
-                    },
-                );
+                let limit = LINE_LIMIT;
+                self.dispatch
+                    .broken(id, Malformed::TooLong { length, limit })
             }
-        }
-    }
-
-    fn message(&mut self, bytes: &[u8]) {
-        match codec::decode(bytes) {
-            Ok(Inbound::Reply { id, reply }) => {
-                let answer = match reply {
-                    Reply::Result(result) => Answer::Result(result.to_owned()),
-                    Reply::Error(error) => Answer::Error(error),
-                    Reply::Malformed(why) => Answer::Malformed(why),
-                };
-                if !self.pending.answer(id, answer) {
-                    tracing::debug!(server = %self.key, id, "an answer nobody waits for");
-                }
-            }
-            Ok(Inbound::Stray) => {
-                tracing::debug!(server = %self.key, "an answer to no request of ours");
-            }
-            Ok(Inbound::Call {
-                is_request: true,
-                method,
-                ..
-            }) => self.inlet.request(bytes, &method),
-            Ok(Inbound::Call {
-                is_request: false,
-                method,
-                params,
-            }) => {
-                self.inlet.notification(bytes, &method);
-                let pending = &self.pending;
-                self.notices.receive(&method, params, |token| {
-                    pending.call(token.get().parse().ok()?)
-                });
-            }
-            Err(Unreadable { id }) => self.broken(id, Malformed::NotJson),
-        }
-    }
-
-    /// A line that is no message: it fails the request it answers, or is noise, counted and told once (R7).
-    fn broken(&mut self, id: Option<u64>, why: Malformed) {
-        if id.is_some_and(|id| self.pending.answer(id, Answer::Malformed(why))) {
+        };
+        if heard {
             return;
         }
         self.skipped += 1;

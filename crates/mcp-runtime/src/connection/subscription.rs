@@ -1,11 +1,13 @@
 //! Announcements of the modern era: they come only to those who asked, for as long as the request is open.
 
 use mcp_sandbox_meta::RawMeta;
-use rmcp::model::{ServerNotification, SubscriptionFilter};
+use rmcp::model::SubscriptionFilter;
 use serde::Serialize;
+use serde_json::value::RawValue;
+use tokio_util::task::AbortOnDropHandle;
 
-use super::request::{RequestError, RequestErrorKind};
-use super::stdio::InFlight;
+use super::in_flight::InFlight;
+use super::request::RequestError;
 use super::{Connection, Link, SpokenEra};
 use crate::deadline::Deadline;
 
@@ -14,10 +16,9 @@ const METHOD: &str = "subscriptions/listen";
 /// An open request for announcements. Dropping it ends it.
 #[derive(Debug)]
 pub(crate) enum Subscription {
-    /// The announcements come as notifications, and are read where all are.
     Stdio(InFlight),
-    /// rmcp routes the announcements here.
-    Http(Box<rmcp::service::Subscription>),
+    /// A stream of its own is read by a task of its own.
+    Http(AbortOnDropHandle<Result<Box<RawValue>, RequestError>>),
 }
 
 #[derive(Serialize)]
@@ -37,39 +38,23 @@ impl Connection {
             return Ok(None);
         }
         let notifications = SubscriptionFilter::builder().tools_list_changed().build();
-        match &self.link {
-            Link::Stdio(link) => {
-                let meta = self.request_meta(RawMeta::new(), None);
-                let params = |_| Params {
-                    notifications,
-                    meta,
-                };
-                link.begin(METHOD, params, None)
-                    .map(|request| Some(Subscription::Stdio(request)))
-            }
-            Link::Http(link) => {
-                let subscription = link.listen(METHOD, notifications, deadline).await?;
-                Ok(Some(Subscription::Http(Box::new(subscription))))
-            }
-        }
+        let params = Params {
+            notifications,
+            meta: self.request_meta(RawMeta::new(), None),
+        };
+        let subscription = match &self.link {
+            Link::Stdio(link) => Subscription::Stdio(link.begin(METHOD, |_| params, None)?),
+            Link::Http(link) => Subscription::Http(link.open(METHOD, params, deadline).await?),
+        };
+        Ok(Some(subscription))
     }
 
-    /// Keeps a subscription until it ends; each announcement owes a refresh (C9).
+    /// Keeps a subscription until it ends. The announcements come as notifications, and are read where all are.
     pub(crate) async fn listen(&self, subscription: Subscription) -> Result<(), RequestError> {
         match subscription {
             Subscription::Stdio(mut request) => request.result().await.map(drop),
-            Subscription::Http(mut subscription) => loop {
-                match subscription.next().await {
-                    Ok(Some(ServerNotification::ToolListChangedNotification(_))) => {
-                        self.refresh.request();
-                    }
-                    Ok(Some(_)) => {}
-                    Ok(None) => return Ok(()),
-                    Err(error) => {
-                        return Err(RequestError::new(METHOD, RequestErrorKind::of_peer(error)));
-                    }
-                }
-            },
+            // A task that was aborted or has panicked is a subscription that is over.
+            Subscription::Http(task) => task.await.map_or(Ok(()), |ended| ended.map(drop)),
         }
     }
 }

@@ -10,7 +10,7 @@ use super::Starter;
 use super::error::Failure;
 use crate::config::{Era, Transport};
 use crate::connection::{
-    ConnectError, Connection, HttpConnectError, Launch, Process, RequestErrorKind, SpokenEra,
+    ConnectError, Connection, HttpError, Launch, Process, RequestErrorKind, SpokenEra,
 };
 use crate::deadline::{Deadline, Elapsed};
 use crate::event::RuntimeEvent;
@@ -78,42 +78,32 @@ impl Starter {
         last: bool,
         deadline: &Deadline,
     ) -> Result<Connected, Attempt> {
-        match slot.config.transport() {
+        let alone = |error| Attempt {
+            error,
+            process: None,
+        };
+        let probe = Deadline::after((deadline.remaining() / PROBE_SHARE).min(PROBE_TIMEOUT));
+        let (stranger, deadline) = match slot.config.transport() {
             Transport::Stdio(stdio) => {
                 let launch = Launch::new(stdio, slot.cwd.as_deref());
-                let alone = |error| Attempt {
-                    error,
-                    process: None,
-                };
-                let spawned = self.connector.spawn(&slot.key, &launch).map_err(alone)?;
-                let process = spawned.process().clone();
-                self.processes.add(process.clone());
-                match spawned.shake_hands(era, deadline).await {
-                    Ok(connection) => Ok(Connected {
-                        connection,
-                        process: Some(process),
-                    }),
-                    Err(error) => Err(Attempt {
-                        error,
-                        process: Some(process),
-                    }),
-                }
+                (self.connector.spawn(&slot.key, &launch), deadline)
             }
             Transport::Http(http) => {
-                let probe =
-                    Deadline::after((deadline.remaining() / PROBE_SHARE).min(PROBE_TIMEOUT));
                 let deadline = if last { deadline } else { &probe };
-                match self.connector.http(&slot.key, http, era, deadline).await {
-                    Ok(connection) => Ok(Connected {
-                        connection,
-                        process: None,
-                    }),
-                    Err(error) => Err(Attempt {
-                        error,
-                        process: None,
-                    }),
-                }
+                (self.connector.http(&slot.key, http, era), deadline)
             }
+        };
+        let stranger = stranger.map_err(alone)?;
+        let process = stranger.process().cloned();
+        if let Some(process) = &process {
+            self.processes.add(process.clone());
+        }
+        match stranger.shake_hands(era, deadline).await {
+            Ok(connection) => Ok(Connected {
+                connection,
+                process,
+            }),
+            Err(error) => Err(Attempt { error, process }),
         }
     }
 }
@@ -133,20 +123,20 @@ impl Attempt {
     /// Whether the failure may mean that the server speaks the other era only.
     fn may_speak_another(&self, tried: SpokenEra) -> bool {
         match &self.error {
-            ConnectError::Request(error) => matches!(
-                error.kind(),
+            ConnectError::Request(error) => match error.kind() {
                 RequestErrorKind::Rpc(_)
-                    | RequestErrorKind::Closed(_)
-                    | RequestErrorKind::Refused(_)
-            ),
+                | RequestErrorKind::Closed(_)
+                | RequestErrorKind::Refused(_) => true,
+                // An endpoint may do anything with a question that it does not know.
+                RequestErrorKind::Timeout(_)
+                | RequestErrorKind::Malformed(_)
+                | RequestErrorKind::Unexpected(_) => tried == SpokenEra::Modern,
+                RequestErrorKind::Http(HttpError::Unauthorized { .. }) => false,
+                RequestErrorKind::Http(_) => true,
+                RequestErrorKind::Encode(_) => false,
+            },
             ConnectError::Version(_) => true,
-            ConnectError::Http(HttpConnectError::Initialize(error)) => {
-                !error.is_authorization_required()
-            }
-            ConnectError::Http(HttpConnectError::Timeout(_)) => tried == SpokenEra::Modern,
-            ConnectError::Http(HttpConnectError::Setup(_))
-            | ConnectError::Spawn(_)
-            | ConnectError::Encode(_) => false,
+            ConnectError::HttpSetup(_) | ConnectError::Spawn(_) | ConnectError::Encode(_) => false,
         }
     }
 

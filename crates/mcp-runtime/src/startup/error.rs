@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use mcp_catalog::JoinTimeout;
 use mcp_keys::McpServerKey;
-use mcp_telemetry::{Classified, Classifier, ErrorCode};
-use rmcp::service::ClientInitializeError;
+use mcp_telemetry::{Classified, ErrorCode};
 
 use crate::config::Transport;
 use crate::connection::{
-    ConnectError, Disconnect, HttpConnectError, HttpSetupError, Process, RequestError,
-    RequestErrorKind, RpcError, SpawnError, UnsupportedVersion,
+    ConnectError, Disconnect, HttpSetupError, Process, RequestError, RequestErrorKind, RpcError,
+    SpawnError, UnsupportedVersion,
 };
 use crate::deadline::Elapsed;
 use crate::slot::Slot;
@@ -60,9 +59,6 @@ pub enum StartupErrorKind {
     /// The HTTP client could not be set up.
     #[error(transparent)]
     HttpSetup(HttpSetupError),
-    /// The HTTP handshake failed.
-    #[error(transparent)]
-    Http(Box<ClientInitializeError>),
     /// The startup's budget was spent (R2).
     #[error("{0}; if the server needs longer, raise `startup_timeout_sec`")]
     Timeout(Elapsed, #[source] Option<JoinTimeout>),
@@ -112,9 +108,6 @@ impl StartupError {
                 ErrorCode::StartupFailed
             }
             StartupErrorKind::Request(error) => error.code(),
-            StartupErrorKind::Http(error) => Classifier::new()
-                .with_http_client::<reqwest::Error>()
-                .classify(error.as_ref()),
         }
     }
 
@@ -123,10 +116,6 @@ impl StartupError {
     pub fn rpc(&self) -> Option<RpcError> {
         match &self.kind {
             StartupErrorKind::Request(error) => error.rpc().cloned(),
-            StartupErrorKind::Http(error) => match error.as_ref() {
-                ClientInitializeError::JsonRpcError(error) => Some(RpcError::from(error.clone())),
-                _ => None,
-            },
             _ => None,
         }
     }
@@ -150,15 +139,7 @@ impl Failure {
     pub(super) fn connect(error: ConnectError) -> Self {
         let (phase, kind) = match error {
             ConnectError::Spawn(error) => (Phase::Connect, StartupErrorKind::Spawn(error)),
-            ConnectError::Http(HttpConnectError::Setup(error)) => {
-                (Phase::Connect, StartupErrorKind::HttpSetup(error))
-            }
-            ConnectError::Http(HttpConnectError::Initialize(error)) => {
-                (Phase::Handshake, StartupErrorKind::Http(error))
-            }
-            ConnectError::Http(HttpConnectError::Timeout(elapsed)) => {
-                (Phase::Handshake, StartupErrorKind::Timeout(elapsed, None))
-            }
+            ConnectError::HttpSetup(error) => (Phase::Connect, StartupErrorKind::HttpSetup(error)),
             ConnectError::Encode(error) => {
                 let kind = RequestErrorKind::Encode(error);
                 let error = RequestError::new("server/discover", kind);

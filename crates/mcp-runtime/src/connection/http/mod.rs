@@ -1,244 +1,248 @@
-//! A server behind a streamable HTTP endpoint, through rmcp's transport.
+//! A server behind a streamable HTTP endpoint.
 //!
-//! rmcp owns sessions, headers, event streams and resumption. Requests go through its `Peer` under our own deadlines;
-//! answers pass rmcp's message types on the way and are written back to JSON from there.
+//! As on stdio, our own requests have their own ids and their own table, and their answers are taken from the body or
+//! the event as it came (W1); rmcp serves the other direction. An exchange runs in the future of whoever asks:
+//! dropping it closes its stream, and its deadline is the caller's. What the protocol owes the server, answers and
+//! cancellations, goes out by a task of its own, and so does the stream of what the server says unasked.
 
-mod client;
+mod endpoint;
+mod error;
+mod exchange;
+mod outgoing;
+mod routing;
+mod session;
 mod setup;
+mod sse;
+mod stream;
 mod tls;
 
-use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use dashmap::DashMap;
-use futures_util::FutureExt;
+use bytes::Bytes;
+use mcp_keys::McpServerKey;
 use rmcp::RoleClient;
-use rmcp::model::{
-    CancelledNotification, CancelledNotificationParam, ClientNotification, ClientRequest,
-    CustomRequest, Implementation, RequestId, SubscriptionFilter,
-};
-use rmcp::service::{
-    ClientInitializeError, Peer, PeerRequestOptions, RequestHandle, RunningService, ServiceError,
-    Subscription,
-};
+use rmcp::service::{RunningService, serve_directly_with_ct};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::runtime::Handle;
-use tokio::time::sleep;
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 
+pub use error::{Excerpt, HttpError};
+pub(crate) use routing::{InvalidAnnotation, check as check_annotations};
 pub use setup::HttpSetupError;
 pub(crate) use tls::Tls;
 
+use super::ToolCall;
+use super::codec;
 use super::disconnect::Disconnect;
+use super::dispatch::Dispatch;
 use super::handshake::SpokenEra;
+use super::in_flight::InFlight;
 use super::notice::Notices;
+use super::outbox::Outbox;
+use super::pending::Pending;
 use super::request::{RequestError, RequestErrorKind};
-use super::server_request::{ProgressTokens, ServerRequests};
-use crate::call::CallId;
+use super::server_request::ServerRequests;
 use crate::config::HttpTransport;
-use crate::deadline::{Deadline, Elapsed};
-use setup::HttpSetup;
+use crate::deadline::Deadline;
+use endpoint::Endpoint;
+use session::Session;
 
-/// How long rmcp may take to end its session when a connection is closed.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long it may take when nobody waits for it.
-const GOODBYE_TIMEOUT: Duration = Duration::from_secs(4);
+/// How long the end of a session may take (R11).
+const GOODBYE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The way to one endpoint.
-pub(crate) struct HttpLink {
-    peer: Peer<RoleClient>,
-    tokens: Arc<Tokens>,
-    closed: CancellationToken,
-    service: Mutex<Option<RunningService<RoleClient, ServerRequests>>>,
-    /// Ends what is still under way when it is dropped.
-    ending: Option<DropGuard>,
-}
-
-/// Why there is no connection.
 #[derive(Debug)]
-pub(crate) enum HttpConnectError {
-    Setup(HttpSetupError),
-    Initialize(Box<ClientInitializeError>),
-    Timeout(Elapsed),
+pub(crate) struct HttpLink {
+    shared: Arc<Shared>,
+    /// Serves until dropped.
+    _serving: RunningService<RoleClient, ServerRequests>,
 }
 
-/// rmcp gives out progress tokens of its own; this remembers whose they are.
-#[derive(Debug, Default)]
-struct Tokens {
-    calls: DashMap<String, CallId>,
+/// What the tasks and futures of one connection have in common.
+#[derive(Debug)]
+struct Shared {
+    endpoint: Endpoint,
+    era: SpokenEra,
+    session: Session,
+    pending: Arc<Pending>,
+    dispatch: Dispatch,
+    outbox: Arc<Outbox>,
+    /// What begins a session.
+    greeting: Box<RawValue>,
+    closed: CancellationToken,
 }
 
-impl ProgressTokens for Tokens {
-    fn call(&self, token: &RawValue) -> Option<CallId> {
-        Some(*self.calls.get(token.get())?)
-    }
+/// A request, ready to be sent.
+struct Message {
+    method: &'static str,
+    body: Bytes,
+    headers: http::HeaderMap,
 }
 
 impl HttpLink {
-    /// Connects and shakes hands before the deadline.
-    pub(crate) async fn connect(
+    /// Sets the client up and starts what talks to the endpoint. Nothing has been sent yet.
+    pub(crate) fn start(
+        key: &McpServerKey,
         transport: &HttpTransport,
         tls: &Tls,
-        client: Implementation,
-        notices: Notices,
         era: SpokenEra,
-        deadline: &Deadline,
-    ) -> Result<Self, HttpConnectError> {
-        let setup = HttpSetup::new(transport, tls).map_err(HttpConnectError::Setup)?;
-        let connecting = deadline.bound(setup.connect(client, notices, era)).await;
-        let connected = connecting.map_err(HttpConnectError::Timeout)?;
-        connected.map_err(|error| HttpConnectError::Initialize(Box::new(error)))
-    }
-
-    pub(crate) fn peer(&self) -> &Peer<RoleClient> {
-        &self.peer
+        notices: Notices,
+        handler: ServerRequests,
+        greeting: Box<RawValue>,
+    ) -> Result<Self, HttpSetupError> {
+        let endpoint = setup::endpoint(transport, tls)?;
+        let pending = Pending::new();
+        let outbox = Arc::new(Outbox::default());
+        let closed = CancellationToken::new();
+        let (inlet, transport) = super::server_request::channel(outbox.clone());
+        let serving = serve_directly_with_ct(handler, transport, None, closed.child_token());
+        let shared = Arc::new(Shared {
+            endpoint,
+            era,
+            session: Session::default(),
+            dispatch: Dispatch::new(key.clone(), pending.clone(), notices, inlet),
+            pending,
+            outbox,
+            greeting,
+            closed,
+        });
+        tokio::spawn(outgoing::send_owed(shared.clone()));
+        Ok(Self {
+            shared,
+            _serving: serving,
+        })
     }
 
     /// Sends a request and waits for its result until the deadline.
     pub(crate) async fn request<P: Serialize>(
         &self,
         method: &'static str,
-        params: P,
-        call: Option<CallId>,
+        params: impl FnOnce(u64) -> P,
+        call: Option<ToolCall<'_>>,
         deadline: &Deadline,
     ) -> Result<Box<RawValue>, RequestError> {
-        let fail = |kind: RequestErrorKind| RequestError::new(method, kind);
-        let params =
-            serde_json::to_value(params).map_err(|error| fail(RequestErrorKind::Encode(error)))?;
-        let request = ClientRequest::CustomRequest(CustomRequest::new(method, Some(params)));
-        let sending = self
-            .peer
-            .send_cancellable_request(request, PeerRequestOptions::no_options());
-        let handle = deadline
-            .bound(sending)
-            .await
-            .map_err(|elapsed| fail(elapsed.into()))?;
-        let handle = handle.map_err(|error| fail(self.failure(error)))?;
-        let mut guard = InFlight::new(self, &handle, call);
-        let answer = deadline.bound(async {
-            tokio::select! {
-                answer = handle.await_response() => Some(answer),
-                // rmcp would answer only after it has drained and said goodbye.
-                () = self.closed.cancelled() => None,
-            }
-        });
-        let answer = answer.await.map_err(|elapsed| fail(elapsed.into()))?;
-        let Some(answer) = answer else {
-            return Err(fail(RequestErrorKind::Closed(
-                Arc::new(Disconnect::local()),
-            )));
-        };
-        guard.answered = true;
-        let answer = answer.map_err(|error| fail(self.failure(error)))?;
-        serde_json::value::to_raw_value(&answer)
-            .map_err(|error| fail(RequestErrorKind::Unexpected(error)))
+        let (message, in_flight) = self.shared.message(method, params, call)?;
+        let exchange = self.shared.exchange(message, in_flight, None);
+        let answer = deadline.bound(exchange).await;
+        answer.map_err(|elapsed| RequestError::new(method, elapsed))?
     }
 
-    /// Opens a subscription and waits for its acknowledgement until the deadline.
-    pub(crate) async fn listen(
+    /// Opens a request that is answered when it is over, and waits until the endpoint has taken it.
+    pub(crate) async fn open<P: Serialize>(
         &self,
         method: &'static str,
-        filter: SubscriptionFilter,
+        params: P,
         deadline: &Deadline,
-    ) -> Result<Subscription, RequestError> {
-        let listening = deadline.bound(self.peer.listen(filter)).await;
-        let listening = listening.map_err(|elapsed| RequestError::new(method, elapsed))?;
-        listening.map_err(|error| RequestError::new(method, self.failure(error)))
+    ) -> Result<AbortOnDropHandle<Result<Box<RawValue>, RequestError>>, RequestError> {
+        let (message, in_flight) = self.shared.message(method, |_| params, None)?;
+        let (taken, is_taken) = oneshot::channel();
+        let shared = self.shared.clone();
+        let exchange = async move { shared.exchange(message, in_flight, Some(taken)).await };
+        let exchange = AbortOnDropHandle::new(tokio::spawn(exchange));
+        // Whether it was taken or is over already, its result says.
+        let opening = deadline.bound(is_taken).await;
+        opening
+            .map_err(|elapsed| RequestError::new(method, elapsed))?
+            .ok();
+        Ok(exchange)
+    }
+
+    /// Sends a notification. An endpoint that does not take it says so when it is asked something.
+    pub(crate) async fn notify(
+        &self,
+        method: &'static str,
+        deadline: &Deadline,
+    ) -> Result<(), RequestError> {
+        let stamp = self.shared.session.stamp();
+        let notifying = deadline.bound(self.shared.notify(method, &stamp)).await;
+        notifying.map_err(|elapsed| RequestError::new(method, elapsed))?
+    }
+
+    /// The version was agreed on.
+    pub(crate) fn agreed(&self, version: &str) {
+        self.shared.session.agreed(version);
+    }
+
+    /// Listens to what the endpoint says unasked, where the era has a stream for that.
+    pub(crate) fn listen(&self) {
+        if self.shared.era == SpokenEra::Legacy {
+            tokio::spawn(stream::listen(self.shared.clone()));
+        }
     }
 
     pub(crate) async fn closed(&self) -> Arc<Disconnect> {
-        self.closed.cancelled().await;
+        self.shared.closed.cancelled().await;
         Arc::new(Disconnect::local())
     }
 
-    /// Ends the session, politely for as long as that takes no time.
+    /// Ends the session, politely for as long as that takes little time.
     pub(crate) async fn close(&self) {
-        let service = self
-            .service
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        self.closed.cancel();
-        if let Some(mut service) = service {
-            // What is not over by then is dropped with the service.
-            let _ = service.close_with_timeout(CLOSE_TIMEOUT).await;
-        }
+        self.abandon();
+        self.shared.say_goodbye().await;
     }
 
-    /// Ends the session without waiting for anything.
+    /// Ends the connection without waiting for anything.
     pub(crate) fn abandon(&self) {
-        self.closed.cancel();
-    }
-
-    fn failure(&self, error: ServiceError) -> RequestErrorKind {
-        match error {
-            ServiceError::TransportClosed if self.closed.is_cancelled() => {
-                RequestErrorKind::Closed(Arc::new(Disconnect::local()))
-            }
-            error => RequestErrorKind::of_peer(error),
-        }
-    }
-}
-
-impl fmt::Debug for HttpLink {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpLink").finish_non_exhaustive()
+        self.shared.closed.cancel();
+        self.shared.pending.close(&Arc::new(Disconnect::local()));
+        self.shared.outbox.close();
+        // A renewal that nobody drives any more holds on to what holds it.
+        self.shared.session.renewed();
     }
 }
 
 impl Drop for HttpLink {
     fn drop(&mut self) {
-        self.closed.cancel();
-        // rmcp says goodbye by itself; outside of an executor there is nobody to wait for it.
-        if let (Ok(executor), Some(ending)) = (Handle::try_current(), self.ending.take()) {
-            executor.spawn(async move {
-                sleep(GOODBYE_TIMEOUT).await;
-                drop(ending);
-            });
+        self.abandon();
+        // Outside of an executor there is nobody to wait for it.
+        if let Ok(executor) = Handle::try_current() {
+            let shared = self.shared.clone();
+            executor.spawn(async move { shared.say_goodbye().await });
         }
     }
 }
 
-/// A request under way: tells the server when it is given up (B4), and forgets its progress token.
-struct InFlight<'a> {
-    link: &'a HttpLink,
-    id: RequestId,
-    token: Option<String>,
-    answered: bool,
-}
-
-impl<'a> InFlight<'a> {
-    fn new(link: &'a HttpLink, handle: &RequestHandle<RoleClient>, call: Option<CallId>) -> Self {
-        let token = call.and_then(|call| {
-            let token = serde_json::to_string(&handle.progress_token).ok()?;
-            link.tokens.calls.insert(token.clone(), call);
-            Some(token)
-        });
-        Self {
-            link,
-            id: handle.id.clone(),
-            token,
-            answered: false,
-        }
+impl Shared {
+    /// A request with its place among those that wait.
+    fn message<P: Serialize>(
+        &self,
+        method: &'static str,
+        params: impl FnOnce(u64) -> P,
+        call: Option<ToolCall<'_>>,
+    ) -> Result<(Message, InFlight), RequestError> {
+        let fail = |kind: RequestErrorKind| RequestError::new(method, kind);
+        let waiting = self.pending.register(call.map(|call| call.id));
+        let waiting = waiting.map_err(|why| fail(RequestErrorKind::Closed(why)))?;
+        let body = codec::encode_request(waiting.id(), method, Some(params(waiting.id())));
+        let body = body.map_err(|error| fail(RequestErrorKind::Encode(error)))?;
+        let headers = match self.era {
+            SpokenEra::Legacy => http::HeaderMap::new(),
+            SpokenEra::Modern => routing::headers(method, &body, call.map(|call| call.definition)),
+        };
+        // In the modern era, closing the stream is what cancels.
+        let outbox = (self.era == SpokenEra::Legacy).then(|| self.outbox.clone());
+        let message = Message {
+            method,
+            body: body.into(),
+            headers,
+        };
+        Ok((message, InFlight::new(method, waiting, outbox)))
     }
-}
 
-impl Drop for InFlight<'_> {
-    fn drop(&mut self) {
-        if let Some(token) = &self.token {
-            self.link.tokens.calls.remove(token);
+    /// An endpoint that forgets its sessions by itself need not be told, so whatever it answers is fine.
+    async fn say_goodbye(&self) {
+        if let Some(stamp) = self.session.end() {
+            let deleting = self.endpoint.delete(stamp.headers);
+            match timeout(GOODBYE_TIMEOUT, deleting).await {
+                Ok(Ok(status)) => tracing::debug!(%status, "the session was ended"),
+                Ok(Err(error)) => tracing::debug!(%error, "the session could not be ended"),
+                Err(_) => tracing::debug!("the session was not ended in time"),
+            }
         }
-        if self.answered {
-            return;
-        }
-        let params = CancelledNotificationParam::new(
-            Some(self.id.clone()),
-            Some("the caller no longer waits".to_owned()),
-        );
-        let notice = ClientNotification::from(CancelledNotification::new(params));
-        // One poll hands the notice to rmcp's queue; outside of a task budget, so that it cannot be put off.
-        let _ = tokio::task::unconstrained(self.link.peer.send_notification(notice)).now_or_never();
     }
 }

@@ -1,31 +1,22 @@
-//! From a configuration to an HTTP client that may be used, and from there to a connection.
+//! From a configuration to an endpoint that may be asked.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use http::header::AUTHORIZATION;
-use http::{HeaderName, HeaderValue};
-use rmcp::model::Implementation;
-use rmcp::service::{
-    ClientCacheConfig, ClientInitializeError, ClientLifecycleMode,
-    serve_client_with_lifecycle_and_ct,
-};
-use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use tokio_util::sync::CancellationToken;
+use http::{HeaderMap, HeaderName, HeaderValue};
 use url::Url;
 
-use super::client::EndableClient;
+use super::endpoint::Endpoint;
 use super::tls::Tls;
-use super::{HttpLink, Tokens};
 use crate::config::HttpTransport;
-use crate::connection::handshake::{MODERN, SpokenEra};
-use crate::connection::notice::Notices;
-use crate::connection::server_request::ServerRequests;
 
 /// How long a TCP and TLS connection may take to open.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a connection may be silent before its peer is asked whether it is still there. A stream may be silent for
+/// ever; only a peer that is gone ends it.
+const KEEPALIVE: Duration = Duration::from_secs(30);
+/// How long a connection is kept for a next request.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Redirects followed for one request.
 const MAX_REDIRECTS: usize = 10;
 
@@ -55,6 +46,12 @@ pub enum HttpSetupError {
         /// The header.
         name: HeaderName,
     },
+    /// The header belongs to the protocol.
+    #[error("header `{name}` cannot be configured: the protocol sets it")]
+    Reserved {
+        /// The header.
+        name: HeaderName,
+    },
     /// The system's trust store cannot be used.
     #[error("TLS could not be set up")]
     Tls(#[source] rustls::Error),
@@ -63,66 +60,37 @@ pub enum HttpSetupError {
     Client(#[source] reqwest::Error),
 }
 
-/// A client that can be asked to connect.
-pub(super) struct HttpSetup {
-    client: reqwest::Client,
-    config: StreamableHttpClientTransportConfig,
+/// What the protocol says in headers of its own.
+const RESERVED: &[&str] = &[
+    "accept",
+    "content-length",
+    "content-type",
+    "host",
+    "last-event-id",
+    "mcp-method",
+    "mcp-name",
+    "mcp-protocol-version",
+    "mcp-session-id",
+    "transfer-encoding",
+];
+
+/// The endpoint of a configuration.
+pub(super) fn endpoint(transport: &HttpTransport, tls: &Tls) -> Result<Endpoint, HttpSetupError> {
+    let headers = headers(transport)?;
+    let client = client(&transport.url, tls)?;
+    Ok(Endpoint::new(client, transport.url.clone(), headers))
 }
 
-impl HttpSetup {
-    pub(super) fn new(transport: &HttpTransport, tls: &Tls) -> Result<Self, HttpSetupError> {
-        let headers = headers(transport)?;
-        let config = StreamableHttpClientTransportConfig::with_uri(transport.url.as_str())
-            .custom_headers(headers);
-        Ok(Self {
-            client: client(&transport.url, tls)?,
-            config,
-        })
-    }
-
-    /// Connects and shakes hands. The caller bounds the time; a connection given up ends whatever is under way.
-    pub(super) async fn connect(
-        self,
-        client: Implementation,
-        notices: Notices,
-        era: SpokenEra,
-    ) -> Result<HttpLink, ClientInitializeError> {
-        let tokens = Arc::new(Tokens::default());
-        let handler = ServerRequests::with_notices(client, notices, tokens.clone());
-        let (closed, ended) = (CancellationToken::new(), CancellationToken::new());
-        let ending = ended.clone().drop_guard();
-        let client = EndableClient::new(self.client, ended);
-        let transport = StreamableHttpClientTransport::with_client(client, self.config);
-        let lifecycle = match era {
-            SpokenEra::Legacy => ClientLifecycleMode::Initialize,
-            SpokenEra::Modern => ClientLifecycleMode::Discover {
-                preferred_versions: vec![MODERN],
-            },
-        };
-        // A child token, so that one service ending cancels nothing but itself.
-        let token = closed.child_token();
-        let service =
-            serve_client_with_lifecycle_and_ct(handler, transport, lifecycle, token).await?;
-        // Catalogs are kept here, with revisions; a cache below could bring an old listing back.
-        service
-            .peer()
-            .set_response_cache_config(ClientCacheConfig::disabled())
-            .await;
-        Ok(HttpLink {
-            peer: service.peer().clone(),
-            tokens,
-            closed,
-            service: Mutex::new(Some(service)),
-            ending: Some(ending),
-        })
-    }
-}
-
-fn headers(transport: &HttpTransport) -> Result<HashMap<HeaderName, HeaderValue>, HttpSetupError> {
-    let mut headers = HashMap::new();
-    let mut add = |name: HeaderName, value: HeaderValue| match headers.insert(name.clone(), value) {
-        None => Ok(()),
-        Some(_) => Err(HttpSetupError::Twice { name }),
+fn headers(transport: &HttpTransport) -> Result<HeaderMap, HttpSetupError> {
+    let mut headers = HeaderMap::new();
+    let mut add = |name: HeaderName, value: HeaderValue| {
+        if RESERVED.contains(&name.as_str()) {
+            return Err(HttpSetupError::Reserved { name });
+        }
+        match headers.insert(name.clone(), value) {
+            None => Ok(()),
+            Some(_) => Err(HttpSetupError::Twice { name }),
+        }
     };
     for (name, value) in &transport.headers {
         add(name.clone(), value.clone())?;
@@ -145,6 +113,8 @@ fn client(url: &Url, tls: &Tls) -> Result<reqwest::Client, HttpSetupError> {
     reqwest::Client::builder()
         .tls_backend_preconfigured(tls.for_url(url).map_err(HttpSetupError::Tls)?)
         .connect_timeout(CONNECT_TIMEOUT)
+        .tcp_keepalive(KEEPALIVE)
+        .pool_idle_timeout(IDLE_TIMEOUT)
         .redirect(same_origin_only())
         .build()
         .map_err(|error| HttpSetupError::Client(error.without_url()))

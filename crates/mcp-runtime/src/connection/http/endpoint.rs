@@ -1,0 +1,272 @@
+//! One endpoint, and the three ways to ask it: POST, GET and DELETE.
+
+use std::fmt;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE, LOCATION, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use reqwest::{RequestBuilder, Response};
+use tokio::time::{Instant, timeout_at};
+use url::Url;
+
+use super::error::{Excerpt, HttpError};
+use crate::connection::codec::Malformed;
+
+pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+pub(super) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+const EVENT_STREAM: &str = "text/event-stream";
+/// The largest answer that is no stream, in bytes (R7).
+pub(super) const BODY_LIMIT: usize = 16 * 1024 * 1024;
+/// What is read of a body that only explains a status.
+const EXPLANATION_LIMIT: usize = 64 * 1024;
+/// How long such a body may take.
+const EXPLANATION_TIME: Duration = Duration::from_secs(2);
+
+/// An endpoint and what is said to it with every request.
+pub(super) struct Endpoint {
+    client: reqwest::Client,
+    url: Url,
+    headers: HeaderMap,
+    /// What was configured and must not be shown, should the endpoint repeat it.
+    secrets: Vec<String>,
+}
+
+/// What a POST came to.
+#[derive(Debug)]
+pub(super) struct Answer {
+    /// The session that the endpoint has opened with this answer.
+    pub(super) session: Option<HeaderValue>,
+    pub(super) body: Body,
+}
+
+/// The body of an answer.
+#[derive(Debug)]
+pub(super) enum Body {
+    /// Taken, and nothing to say.
+    Accepted,
+    /// Something that should be a message.
+    Json(Vec<u8>),
+    /// Messages as they come.
+    Events(Response),
+    /// Not taken; the body may be a message that says why.
+    Refused(Refusal),
+}
+
+/// A status that is no success.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    pub(super) status: StatusCode,
+    pub(super) body: Vec<u8>,
+    challenge: Option<String>,
+    location: Option<String>,
+}
+
+impl Refusal {
+    pub(super) fn new(status: StatusCode, body: Vec<u8>) -> Self {
+        Self {
+            status,
+            body,
+            challenge: None,
+            location: None,
+        }
+    }
+}
+
+/// Why there is no answer at all.
+#[derive(Debug)]
+pub(super) enum Unanswered {
+    Http(HttpError),
+    Malformed(Malformed),
+}
+
+impl From<HttpError> for Unanswered {
+    fn from(error: HttpError) -> Self {
+        Self::Http(error)
+    }
+}
+
+impl Endpoint {
+    pub(super) fn new(client: reqwest::Client, url: Url, headers: HeaderMap) -> Self {
+        let values = headers.values().filter_map(|value| value.to_str().ok());
+        // A token is a secret without its scheme too. What is as short as a word would blot out words.
+        let secrets = values
+            .flat_map(|value| [Some(value), value.split_once(' ').map(|(_, token)| token)])
+            .flatten();
+        let secrets = secrets.filter(|secret| secret.len() >= 6);
+        let mut secrets: Vec<_> = secrets.map(ToOwned::to_owned).collect();
+        secrets.sort_unstable_by_key(|secret| std::cmp::Reverse(secret.len()));
+        Self {
+            client,
+            url,
+            headers,
+            secrets,
+        }
+    }
+
+    /// Sends one message.
+    pub(super) async fn post(&self, body: Bytes, headers: HeaderMap) -> Result<Answer, Unanswered> {
+        let request = self.client.post(self.url.clone());
+        let request = request
+            .header(ACCEPT, "application/json, text/event-stream")
+            .header(CONTENT_TYPE, "application/json")
+            .body(body);
+        let response = self.send(request, headers).await?;
+        let session = response.headers().get(SESSION_ID).cloned();
+        let body = self.read(response).await?;
+        Ok(Answer { session, body })
+    }
+
+    /// Opens an event stream; `None` when the endpoint has none to offer.
+    pub(super) async fn get(&self, headers: HeaderMap) -> Result<Option<Response>, HttpError> {
+        let request = self
+            .client
+            .get(self.url.clone())
+            .header(ACCEPT, EVENT_STREAM);
+        let response = self.send(request, headers).await?;
+        let is_stream = response.status().is_success()
+            && content_type(&response).is_some_and(|kind| kind == EVENT_STREAM);
+        if is_stream {
+            return Ok(Some(response));
+        }
+        // What may be over soon is worth another try; a refusal is not.
+        let status = response.status();
+        if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
+            let refusal = refusal(response).await;
+            return Err(self.explain(&refusal));
+        }
+        Ok(None)
+    }
+
+    /// Ends a session.
+    pub(super) async fn delete(&self, headers: HeaderMap) -> Result<StatusCode, HttpError> {
+        let response = self
+            .send(self.client.delete(self.url.clone()), headers)
+            .await?;
+        Ok(response.status())
+    }
+
+    /// What a refusal means.
+    pub(super) fn explain(&self, refusal: &Refusal) -> HttpError {
+        let body = Excerpt::new(&refusal.body, &self.secrets);
+        let status = refusal.status.as_u16();
+        match refusal.status {
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => HttpError::Unauthorized {
+                status,
+                challenge: refusal.challenge.clone(),
+                body,
+            },
+            redirection if redirection.is_redirection() && refusal.location.is_some() => {
+                let location = refusal.location.as_deref().unwrap_or_default();
+                let target = self.url.join(location).ok();
+                let origin = target.map(|target| target.origin().ascii_serialization());
+                HttpError::Redirect {
+                    status,
+                    origin: origin.unwrap_or_else(|| "nowhere".to_owned()),
+                }
+            }
+            _ => HttpError::Status { status, body },
+        }
+    }
+
+    async fn send(
+        &self,
+        request: RequestBuilder,
+        headers: HeaderMap,
+    ) -> Result<Response, HttpError> {
+        let sending = request
+            .headers(self.headers.clone())
+            .headers(headers)
+            .send();
+        sending.await.map_err(exchange)
+    }
+
+    async fn read(&self, response: Response) -> Result<Body, Unanswered> {
+        let status = response.status();
+        if !status.is_success() {
+            return Ok(Body::Refused(refusal(response).await));
+        }
+        if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
+            return Ok(Body::Accepted);
+        }
+        let kind = content_type(&response);
+        match kind.as_deref() {
+            Some(EVENT_STREAM) => Ok(Body::Events(response)),
+            // Some endpoints do not say that it is JSON, and it will show.
+            None | Some("application/json" | "text/plain") => Ok(json(response).await?),
+            Some(kind) if kind.ends_with("+json") => Ok(json(response).await?),
+            Some(_) => {
+                let body = read_some(response, EXPLANATION_LIMIT).await;
+                Err(Unanswered::Http(HttpError::ContentType {
+                    content_type: kind,
+                    body: Excerpt::new(&body, &self.secrets),
+                }))
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Paths, queries and headers may hold secrets.
+        f.debug_struct("Endpoint")
+            .field("origin", &self.url.origin().ascii_serialization())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A failed exchange, without the URL that reqwest shows: its query may hold a key.
+pub(super) fn exchange(error: reqwest::Error) -> HttpError {
+    HttpError::Exchange(error.without_url())
+}
+
+/// The media type alone, in lower case.
+fn content_type(response: &Response) -> Option<String> {
+    let value = response.headers().get(CONTENT_TYPE)?.to_str().ok()?;
+    let kind = value.split(';').next().unwrap_or_default().trim();
+    (!kind.is_empty()).then(|| kind.to_ascii_lowercase())
+}
+
+async fn refusal(response: Response) -> Refusal {
+    let text = |name| Some(response.headers().get(name)?.to_str().ok()?.to_owned());
+    let (challenge, location) = (text(WWW_AUTHENTICATE), text(LOCATION));
+    let status = response.status();
+    // A JSON-RPC error may come with any status, and is read whole.
+    let limit = match content_type(&response) {
+        Some(kind) if kind == "application/json" => BODY_LIMIT,
+        _ => EXPLANATION_LIMIT,
+    };
+    let body = read_some(response, limit).await;
+    Refusal {
+        challenge,
+        location,
+        ..Refusal::new(status, body)
+    }
+}
+
+async fn json(mut response: Response) -> Result<Body, Unanswered> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(exchange)? {
+        let length = body.len() + chunk.len();
+        if length > BODY_LIMIT {
+            let limit = BODY_LIMIT;
+            return Err(Unanswered::Malformed(Malformed::TooLong { length, limit }));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(Body::Json(body))
+}
+
+/// The beginning of a body, as far as it comes soon: its status has been said already.
+async fn read_some(mut response: Response, limit: usize) -> Vec<u8> {
+    let mut body = Vec::new();
+    let soon = Instant::now() + EXPLANATION_TIME;
+    while body.len() < limit {
+        match timeout_at(soon, response.chunk()).await {
+            Ok(Ok(Some(chunk))) => body.extend_from_slice(&chunk),
+            Ok(Ok(None) | Err(_)) | Err(_) => break,
+        }
+    }
+    body.truncate(limit);
+    body
+}

@@ -1,0 +1,268 @@
+//! One request, and whatever comes of it until its answer is there.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use serde_json::value::RawValue;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
+
+use super::endpoint::{Body, Refusal, Unanswered};
+use super::error::HttpError;
+use super::session::Stamp;
+use super::{Message, Shared};
+use crate::connection::codec::{self, Inbound, Malformed, Reply, RpcError};
+use crate::connection::handshake::{self, INITIALIZE, INITIALIZED};
+use crate::connection::in_flight::InFlight;
+use crate::connection::request::{RequestError, RequestErrorKind};
+use crate::deadline::Deadline;
+
+/// How long the beginning of a new session may take.
+const RENEWAL_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a notification may take to be taken.
+const NOTICE_TIMEOUT: Duration = Duration::from_secs(10);
+
+impl Shared {
+    /// Sends a request and waits for its result. `taken` is told when the endpoint begins to answer.
+    pub(super) async fn exchange(
+        self: &Arc<Self>,
+        message: Message,
+        mut in_flight: InFlight,
+        taken: Option<oneshot::Sender<()>>,
+    ) -> Result<Box<RawValue>, RequestError> {
+        let (method, id) = (message.method, in_flight.id());
+        // Boxed: the futures of an HTTP client are large.
+        let answering = Box::pin(async {
+            let body = self.post(&message).await?;
+            // Nobody may be waiting for that.
+            let _ = taken.map(|taken| taken.send(()));
+            self.receive(id, body).await
+        });
+        let answering = tokio::select! {
+            biased;
+            // Whichever stream it came on.
+            result = in_flight.result() => return result,
+            ended = answering => ended,
+        };
+        match answering {
+            Ok(()) => in_flight.result().await,
+            Err(kind) => {
+                // Behind a stream that broke, the server may still be at work.
+                if !matches!(kind, RequestErrorKind::Http(HttpError::StreamEnded)) {
+                    in_flight.forget();
+                }
+                Err(RequestError::new(method, kind))
+            }
+        }
+    }
+
+    /// Sends a request in the session. A lost one is begun again, once, and what was refused unread is sent once more
+    /// (R10).
+    async fn post(self: &Arc<Self>, message: &Message) -> Result<Body, RequestErrorKind> {
+        let stamp = self.session.stamp();
+        let body = self.post_as(message, &stamp).await?;
+        match body {
+            Body::Refused(refusal) if stamp.has_session() && is_loss(&refusal) => {
+                self.renew(&stamp).await?;
+                self.post_as(message, &self.session.stamp()).await
+            }
+            body => Ok(body),
+        }
+    }
+
+    async fn post_as(&self, message: &Message, stamp: &Stamp) -> Result<Body, RequestErrorKind> {
+        let mut headers = stamp.headers.clone();
+        headers.extend(message.headers.clone());
+        let answer = self.endpoint.post(message.body.clone(), headers).await?;
+        if message.method == INITIALIZE && !matches!(answer.body, Body::Refused(_)) {
+            self.session.opened(answer.session);
+        }
+        Ok(answer.body)
+    }
+
+    /// Waits for the answer to be in the table, or says why it will not come.
+    async fn receive(self: &Arc<Self>, id: u64, body: Body) -> Result<(), RequestErrorKind> {
+        match body {
+            // It may come on the stream of what the endpoint says unasked; the deadline is the caller's.
+            Body::Accepted => std::future::pending().await,
+            Body::Json(message) => self.answer(id, &message),
+            Body::Events(response) => self.events(id, response).await,
+            Body::Refused(refusal) => {
+                let error = self.endpoint.explain(&refusal);
+                match rpc_error(&refusal.body) {
+                    // Who is not let in was not heard, whatever the body says.
+                    Some(rpc) if !matches!(error, HttpError::Unauthorized { .. }) => {
+                        self.dispatch.reply(id, Reply::Error(rpc));
+                        Ok(())
+                    }
+                    _ => Err(RequestErrorKind::Http(error)),
+                }
+            }
+        }
+    }
+
+    /// A whole body answers the request it came for, whatever its id says.
+    fn answer(&self, id: u64, message: &[u8]) -> Result<(), RequestErrorKind> {
+        match codec::decode(message) {
+            Ok(Inbound::Stray(reply @ (Reply::Error(_) | Reply::Malformed(_)))) => {
+                self.dispatch.reply(id, reply);
+            }
+            _ if self.dispatch.message(message, Some(id)).is_err() => {
+                return Err(Malformed::NotJson.into());
+            }
+            _ => {}
+        }
+        if self.pending.waits(id) {
+            return Err(HttpError::NotAnAnswer.into());
+        }
+        Ok(())
+    }
+
+    /// Begins a new session in place of the one of `lost`, unless somebody has.
+    async fn renew(self: &Arc<Self>, lost: &Stamp) -> Result<(), RequestErrorKind> {
+        let renewal = self.session.renewal(lost, || {
+            let shared = self.clone();
+            async move {
+                let deadline = Deadline::after(RENEWAL_TIMEOUT);
+                let begun = deadline.bound(shared.clone().begin_again()).await;
+                shared.session.renewed();
+                match begun {
+                    Ok(begun) => begun.map_err(Arc::new),
+                    Err(elapsed) => Err(Arc::new(RequestError::new(INITIALIZE, elapsed))),
+                }
+            }
+            .boxed()
+        });
+        match renewal {
+            Some(renewal) => {
+                let renewed = renewal.await;
+                renewed.map_err(|error| HttpError::SessionLost(error).into())
+            }
+            None => Ok(()),
+        }
+    }
+
+    async fn begin_again(self: Arc<Self>) -> Result<(), RequestError> {
+        let (message, mut in_flight) = self.message(INITIALIZE, |_| &self.greeting, None)?;
+        let stamp = Stamp::none();
+        let body = self.post_as(&message, &stamp).await;
+        let fail = |kind| RequestError::new(INITIALIZE, kind);
+        let answering = async { self.receive(in_flight.id(), body?).await };
+        answering.await.map_err(fail)?;
+        let result = in_flight.result().await?;
+        let version = handshake::version_of(&result).map_err(fail)?;
+        self.session.agreed(&version);
+        self.notify(INITIALIZED, &self.session.stamp()).await?;
+        tracing::info!("the endpoint had lost the session; a new one was begun");
+        // Another process may offer other tools.
+        self.dispatch.owe_refresh();
+        tokio::spawn(super::stream::listen(self.clone()));
+        Ok(())
+    }
+
+    /// Sends a notification. An endpoint that does not take it says so when it is asked something.
+    pub(super) async fn notify(
+        &self,
+        method: &'static str,
+        stamp: &Stamp,
+    ) -> Result<(), RequestError> {
+        let body = codec::encode_notification::<()>(method, None);
+        let body =
+            body.map_err(|error| RequestError::new(method, RequestErrorKind::Encode(error)))?;
+        let posting = self.endpoint.post(body.into(), stamp.headers.clone());
+        match timeout(NOTICE_TIMEOUT, posting).await {
+            Ok(Ok(answer)) => {
+                if let Body::Refused(refusal) = answer.body {
+                    let error = self.endpoint.explain(&refusal);
+                    tracing::warn!(method, %error, "a notification was not taken");
+                }
+            }
+            Ok(Err(Unanswered::Http(error @ HttpError::Exchange(_)))) => {
+                return Err(RequestError::new(method, RequestErrorKind::Http(error)));
+            }
+            // Nothing in an answer to a notification matters.
+            Ok(Err(_)) => {}
+            Err(_) => tracing::warn!(method, "a notification was not taken in time"),
+        }
+        Ok(())
+    }
+}
+
+impl From<Unanswered> for RequestErrorKind {
+    fn from(why: Unanswered) -> Self {
+        match why {
+            Unanswered::Http(error) => Self::Http(error),
+            Unanswered::Malformed(why) => Self::Malformed(why),
+        }
+    }
+}
+
+/// Whether the endpoint says that it does not know the session. Some answer 400 instead of 404, with or without a
+/// JSON-RPC error; a few codes of the protocol say that the request was read and is what is wrong.
+fn is_loss(refusal: &Refusal) -> bool {
+    match refusal.status.as_u16() {
+        404 => true,
+        400 => !rpc_error(&refusal.body)
+            .is_some_and(|error| matches!(error.code(), -32_700 | -32_603..=-32_601)),
+        _ => false,
+    }
+}
+
+/// The JSON-RPC error in a body, whichever request it says it is for.
+fn rpc_error(body: &[u8]) -> Option<RpcError> {
+    match codec::decode(body) {
+        Ok(
+            Inbound::Reply {
+                reply: Reply::Error(error),
+                ..
+            }
+            | Inbound::Stray(Reply::Error(error)),
+        ) => Some(error),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::StatusCode;
+
+    use super::*;
+
+    /// R10
+    #[test]
+    fn a_session_that_is_not_known_is_told_from_a_request_that_is_wrong() {
+        let error = |code: i64, id: &str| {
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":"m"}}}}"#)
+        };
+        let rows = [
+            (404, String::new(), true, "what the protocol says"),
+            (404, error(-32_601, "1"), true, "with whatever body"),
+            (400, String::new(), true, "nothing is said"),
+            (400, "Bad Request: no session".to_owned(), true, "text"),
+            (
+                400,
+                error(-32_000, "null"),
+                true,
+                "a code of the server's own, for nobody",
+            ),
+            (
+                400,
+                error(-32_600, "1"),
+                true,
+                "an invalid request, with the id",
+            ),
+            (400, error(-32_602, "1"), false, "invalid parameters"),
+            (400, error(-32_601, "1"), false, "no such method"),
+            (400, error(-32_603, "null"), false, "its own fault"),
+            (400, error(-32_700, "null"), false, "not understood"),
+            (401, String::new(), false, "who asks"),
+            (500, String::new(), false, "its own fault"),
+        ];
+        for (status, body, expected, reason) in rows {
+            let status = StatusCode::from_u16(status).unwrap();
+            let refusal = Refusal::new(status, body.clone().into_bytes());
+            assert_eq!(is_loss(&refusal), expected, "{reason}: {status} {body}");
+        }
+    }
+}

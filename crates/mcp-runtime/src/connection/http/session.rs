@@ -1,0 +1,182 @@
+//! The session with an endpoint: what is said with every request, and how a lost one is begun again (R10).
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures_util::future::{BoxFuture, FutureExt, Shared};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use tokio_util::sync::CancellationToken;
+
+use super::endpoint::SESSION_ID;
+use crate::connection::request::RequestError;
+
+const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+
+/// The beginning of a new session, shared by everyone who has noticed the loss of the old one. It is driven by whoever
+/// waits for it: no task outlives their interest.
+pub(super) type Renewal = Shared<BoxFuture<'static, Result<(), Arc<RequestError>>>>;
+
+/// The session as it is now.
+#[derive(Debug, Default)]
+pub(super) struct Session {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    id: Option<HeaderValue>,
+    version: Option<HeaderValue>,
+    /// How many sessions there have been before this one.
+    generation: u64,
+    renewal: Option<Renewal>,
+    /// Cancelled when there is another session.
+    over: CancellationToken,
+}
+
+/// What a request says of its session.
+#[derive(Debug)]
+pub(super) struct Stamp {
+    pub(super) headers: HeaderMap,
+    generation: u64,
+    has_session: bool,
+    over: CancellationToken,
+}
+
+impl Stamp {
+    /// No session: what begins one.
+    pub(super) fn none() -> Self {
+        Self {
+            headers: HeaderMap::new(),
+            generation: 0,
+            has_session: false,
+            over: CancellationToken::new(),
+        }
+    }
+
+    /// Whether there is a session to be lost.
+    pub(super) fn has_session(&self) -> bool {
+        self.has_session
+    }
+
+    /// Resolves when there is another session.
+    pub(super) async fn over(&self) {
+        self.over.cancelled().await;
+    }
+}
+
+impl Session {
+    pub(super) fn stamp(&self) -> Stamp {
+        let state = self.state();
+        let mut headers = HeaderMap::new();
+        headers.extend(state.id.clone().map(|id| (SESSION_ID, id)));
+        headers.extend(
+            state
+                .version
+                .clone()
+                .map(|version| (PROTOCOL_VERSION, version)),
+        );
+        Stamp {
+            headers,
+            generation: state.generation,
+            has_session: state.id.is_some(),
+            over: state.over.clone(),
+        }
+    }
+
+    /// The endpoint has opened a session, or does without.
+    pub(super) fn opened(&self, id: Option<HeaderValue>) {
+        let mut state = self.state();
+        state.id = id;
+        state.generation += 1;
+        std::mem::take(&mut state.over).cancel();
+    }
+
+    /// A version was agreed on; it is said from now on.
+    pub(super) fn agreed(&self, version: &str) {
+        self.state().version = HeaderValue::from_str(version).ok();
+    }
+
+    /// The session ends: its id, if there is one to be ended.
+    pub(super) fn end(&self) -> Option<Stamp> {
+        let stamp = self.stamp();
+        self.state().id.take().map(|_| stamp)
+    }
+
+    /// The renewal of the session of `lost`: one that is under way, or else what `begin` makes; `None` when there is a
+    /// newer session already.
+    pub(super) fn renewal(
+        &self,
+        lost: &Stamp,
+        begin: impl FnOnce() -> BoxFuture<'static, Result<(), Arc<RequestError>>>,
+    ) -> Option<Renewal> {
+        let mut state = self.state();
+        if state.generation != lost.generation {
+            return None;
+        }
+        let renewal = state.renewal.get_or_insert_with(|| begin().shared());
+        Some(renewal.clone())
+    }
+
+    /// A renewal is over, whatever came of it: the next loss may try again.
+    pub(super) fn renewed(&self) {
+        self.state().renewal = None;
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // The state is whole between any two statements.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(text: &'static str) -> Option<HeaderValue> {
+        Some(HeaderValue::from_static(text))
+    }
+
+    #[tokio::test(flavor = "current_thread", start_paused = true)]
+    async fn whoever_notices_a_loss_shares_one_renewal() {
+        let session = Session::default();
+        session.opened(id("1"));
+        let lost = session.stamp();
+        let begun = std::cell::Cell::new(0);
+        let renewal = || {
+            session.renewal(&lost, || {
+                begun.set(begun.get() + 1);
+                std::future::ready(Ok(())).boxed()
+            })
+        };
+        let (one, two) = (renewal().unwrap(), renewal().unwrap());
+        assert!(one.await.is_ok() && two.await.is_ok());
+        assert_eq!(begun.get(), 1);
+
+        session.opened(id("2"));
+        session.renewed();
+        assert!(renewal().is_none(), "there is a newer session");
+        assert_eq!(begun.get(), 1);
+    }
+
+    #[test]
+    fn a_request_says_what_was_agreed_so_far() {
+        let session = Session::default();
+        let said = || {
+            let headers = session.stamp().headers;
+            [SESSION_ID, PROTOCOL_VERSION].map(|name| {
+                headers
+                    .get(name)
+                    .map(|value| value.to_str().unwrap().to_owned())
+            })
+        };
+        assert_eq!(said(), [None, None]);
+        session.opened(id("1"));
+        session.agreed("2025-11-25");
+        assert_eq!(
+            said(),
+            [Some("1".to_owned()), Some("2025-11-25".to_owned())]
+        );
+        assert!(session.end().is_some());
+        assert_eq!(said(), [None, Some("2025-11-25".to_owned())]);
+        assert!(session.end().is_none(), "it ends once");
+    }
+}
