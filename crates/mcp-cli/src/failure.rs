@@ -3,9 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use mcp_runtime::{
-    BuildError, CallError, ErrorChain, ErrorCode, PrepareError, StartupError, StartupErrorKind,
-};
+use mcp_runtime::{BuildError, CallError, ErrorChain, ErrorCode, PrepareError, StartupError};
 
 use crate::arguments::ArgumentsError;
 use crate::config_file::ConfigFileError;
@@ -72,14 +70,13 @@ impl Failure {
             // Who asked for it knows.
             return;
         }
-        screen::error(ErrorChain(self));
         match self {
-            Self::Startup(error) => {
-                screen::stderr_tail(error.stderr_tail());
-                if let Some(hint) = startup_hint(error) {
-                    screen::note(hint);
-                }
-            }
+            // Through the pointer, so that it is recognised and says what to try.
+            Self::Startup(error) => screen::error(ErrorChain(error.as_ref())),
+            _ => screen::error(ErrorChain(self)),
+        }
+        match self {
+            Self::Startup(error) => screen::stderr_tail(error.stderr_tail()),
             Self::Call(error) => {
                 let disconnect = error.request().and_then(|request| request.disconnect());
                 screen::stderr_tail(disconnect.map_or("", |disconnect| disconnect.stderr_tail()));
@@ -93,24 +90,4 @@ impl Failure {
             _ => {}
         }
     }
-}
-
-/// What to try when a server did not start and its error does not say so itself.
-pub(crate) fn startup_hint(error: &StartupError) -> Option<&'static str> {
-    match error.code() {
-        ErrorCode::AuthRequired => Some(
-            "the server wants credentials: name the variable that holds the token as `bearer_token_env_var`, or set `headers`",
-        ),
-        ErrorCode::TransportError => {
-            Some("check `url`, and that the server is running and reachable from here")
-        }
-        ErrorCode::StartupFailed if ended_itself(error) => Some(
-            "run the command by itself to see what it wants; it gets few variables of this environment: name others as `env_vars`",
-        ),
-        _ => None,
-    }
-}
-
-fn ended_itself(error: &StartupError) -> bool {
-    matches!(error.kind(), StartupErrorKind::Request(request) if request.disconnect().is_some())
 }

@@ -8,7 +8,7 @@ use mcp_runtime::{ErrorChain, ServerState, ServerStatus};
 use crate::cli::ToolsArgs;
 use crate::config_file::ConfigFile;
 use crate::exit::ExitStatus;
-use crate::failure::{self, Failure};
+use crate::failure::Failure;
 use crate::screen;
 use crate::serving;
 
@@ -53,9 +53,6 @@ fn tell_failure(server: &ServerStatus) {
         ServerState::Failed { error, .. } => {
             tell(&ErrorChain(error.as_ref()).to_string());
             screen::stderr_tail(error.stderr_tail());
-            if let Some(hint) = failure::startup_hint(error) {
-                screen::note(hint);
-            }
         }
         ServerState::Disconnected { why } => {
             tell(&format!("server `{}` is gone: {why}", server.key()));

@@ -3,9 +3,12 @@
 use std::error::Error;
 use std::fmt;
 
+use crate::startup::StartupError;
+
 /// Shows an error and its sources, separated by colons: what failed, and why.
 ///
-/// Some libraries repeat the source in their own message. What was said already is not said again.
+/// Some libraries repeat the source in their own message. What was said already is not said again. Where a server did
+/// not start, what to try comes last.
 ///
 /// ```
 /// use mcp_runtime::{ErrorChain, McpServers};
@@ -21,17 +24,26 @@ impl fmt::Display for ErrorChain<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut error: &(dyn Error + 'static) = self.0;
         let mut said = error.to_string();
+        let mut advice = advice_of(error);
         f.write_str(&said)?;
         while let Some(source) = error.source() {
             error = source;
+            advice = advice.or(advice_of(error));
             let text = error.to_string();
             if !said.contains(&text) {
                 write!(f, ": {text}")?;
                 said = text;
             }
         }
-        Ok(())
+        match advice {
+            Some(advice) => write!(f, "; {advice}"),
+            None => Ok(()),
+        }
     }
+}
+
+fn advice_of(error: &(dyn Error + 'static)) -> Option<&'static str> {
+    error.downcast_ref::<StartupError>()?.advice()
 }
 
 #[cfg(test)]

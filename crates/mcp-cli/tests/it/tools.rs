@@ -90,7 +90,7 @@ fn a_failed_server_is_told_with_its_last_words_and_what_to_try() {
     ran.saying("did not start: the handshake failed")
         .saying("exited with status 3")
         .saying("\n    reading the key\n    no key \\u{1b}[31mat all\n")
-        .saying("note: run the command by itself");
+        .saying("run the command by itself");
 }
 
 /// W1

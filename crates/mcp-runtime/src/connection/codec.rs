@@ -74,15 +74,6 @@ impl RpcError {
     }
 }
 
-impl From<rmcp::ErrorData> for RpcError {
-    fn from(error: rmcp::ErrorData) -> Self {
-        let data = error
-            .data
-            .and_then(|data| serde_json::value::to_raw_value(&data).ok());
-        Self::new(error.code.0.into(), error.message.into_owned(), data)
-    }
-}
-
 /// Why a reply could not be used although it could be attributed (R7).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

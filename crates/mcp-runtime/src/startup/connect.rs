@@ -131,8 +131,9 @@ impl Attempt {
                 RequestErrorKind::Timeout(_)
                 | RequestErrorKind::Malformed(_)
                 | RequestErrorKind::Unexpected(_) => tried == SpokenEra::Modern,
+                // Who it is does not depend on the era, nor whether it is there.
                 RequestErrorKind::Http(HttpError::Unauthorized { .. }) => false,
-                RequestErrorKind::Http(_) => true,
+                RequestErrorKind::Http(error) => !error.is_unreachable(),
                 RequestErrorKind::Encode(_) => false,
             },
             ConnectError::Version(_) => true,

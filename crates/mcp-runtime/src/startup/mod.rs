@@ -1,5 +1,6 @@
 //! From a configuration to a connected, listed server, under one deadline (R1, R2).
 
+mod advice;
 mod connect;
 mod error;
 mod scope;

@@ -129,6 +129,12 @@ impl HttpError {
         }
     }
 
+    /// Whether there was no connection, so that nothing was sent.
+    #[must_use]
+    pub fn is_unreachable(&self) -> bool {
+        matches!(self, Self::Exchange(error) if error.is_connect())
+    }
+
     /// What the endpoint asks for in its `WWW-Authenticate` header.
     #[must_use]
     pub fn challenge(&self) -> Option<&str> {
