@@ -39,6 +39,7 @@
 //! structured content, metadata and numbers reach the host as they were written. It does not export telemetry; it
 //! classifies failures.
 
+mod address;
 mod binding;
 mod builder;
 mod call;
@@ -49,8 +50,10 @@ mod deadline;
 mod environment;
 mod event;
 mod listing;
+mod paging;
 mod process_table;
-mod refresh;
+mod query;
+mod resource;
 mod runtime;
 mod scope;
 mod slot;
@@ -58,6 +61,7 @@ mod startup;
 mod status;
 mod tool;
 
+pub use address::ServerAddress;
 pub use binding::{Binding, BoundTool};
 pub use builder::{BuildError, ListingShare, McpRuntimeBuilder};
 pub use call::{
@@ -76,7 +80,9 @@ pub use connection::{
 pub use deadline::Elapsed;
 pub use environment::Environment;
 pub use event::{EventStream, RuntimeEvent};
-pub use refresh::{RefreshError, RefreshErrorKind};
+pub use paging::Listed;
+pub use query::{QueryError, QueryErrorKind, QueryOptions};
+pub use resource::{Resource, ResourceContents, ResourceTemplate};
 pub use runtime::{McpRuntime, ShutdownReport};
 pub use startup::{Phase, StartupError, StartupErrorKind};
 pub use status::{ServerState, ServerStatus};

@@ -1,18 +1,19 @@
 //! The facade: everything a host does with its servers.
 
+mod query;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use futures_util::future::join_all;
-use mcp_keys::{EnvironmentId, NameProfile, ServerName};
+use mcp_keys::NameProfile;
 
 use crate::binding::Binding;
 use crate::builder::McpRuntimeBuilder;
 use crate::connection::Connection;
 use crate::deadline::Deadline;
 use crate::event::RuntimeEvent;
-use crate::refresh::RefreshError;
 use crate::scope::Scope;
 use crate::slot::{Slot, SlotState};
 use crate::startup::Starter;
@@ -120,44 +121,6 @@ impl McpRuntime {
         binding
     }
 
-    /// Lists a server's tools again, on its own connection (C2); how many it offers then, after filters.
-    ///
-    /// # Errors
-    ///
-    /// When the names mean no connected server (K7), or it cannot list. The last good listing stays.
-    pub async fn refresh(
-        &self,
-        server: &str,
-        environment_id: Option<&str>,
-    ) -> Result<usize, RefreshError> {
-        let slot = self.slot(server, environment_id)?;
-        let connection = slot.connection();
-        let connection = connection.ok_or_else(|| RefreshError::not_connected(&slot.key))?;
-        let refreshed = self.starter.refresh(slot, &connection).await;
-        refreshed.map_err(|error| RefreshError::request(&slot.key, error))
-    }
-
-    /// Lists the tools of every connected server again; how many all of them offer then. One that fails keeps its
-    /// listing, and is among the errors.
-    pub async fn refresh_all(&self) -> (usize, Vec<RefreshError>) {
-        let connected = self
-            .slots
-            .iter()
-            .filter_map(|slot| Some((slot, slot.connection()?)));
-        let refreshing = connected.map(|(slot, connection)| async move {
-            let refreshed = self.starter.refresh(slot, &connection).await;
-            let error = refreshed
-                .err()
-                .map(|error| RefreshError::request(&slot.key, error));
-            (slot.offered(&connection), error)
-        });
-        let (offered, errors): (Vec<_>, Vec<_>) = join_all(refreshing).await.into_iter().unzip();
-        (
-            offered.into_iter().sum(),
-            errors.into_iter().flatten().collect(),
-        )
-    }
-
     /// Ends every server within `timeout`: processes first, protocol politeness within what is left (R11). Doing it
     /// again does nothing more.
     pub async fn shutdown(&self, timeout: Duration) -> ShutdownReport {
@@ -180,17 +143,6 @@ impl McpRuntime {
 
     fn connections(&self) -> impl Iterator<Item = Arc<Connection>> {
         self.slots.iter().filter_map(|slot| slot.connection())
-    }
-
-    fn slot(&self, server: &str, environment_id: Option<&str>) -> Result<&Arc<Slot>, RefreshError> {
-        let named = |error| RefreshError::name(server, error);
-        let name: ServerName = server.parse().map_err(named)?;
-        let environment = environment_id.map(str::parse::<EnvironmentId>).transpose();
-        let environment = environment.map_err(named)?;
-        let key = self.scope.resolve(&name, environment.as_ref());
-        let key = key.map_err(|error| RefreshError::resolve(server, error))?;
-        let slot = self.slots.iter().find(|slot| slot.key == key);
-        slot.ok_or_else(|| RefreshError::not_connected(&key))
     }
 }
 

@@ -133,10 +133,10 @@ impl Starter {
         let ticket = connection.catalog().begin();
         let fetch = || async {
             let listed = listing::tools(&connection, deadline, &self.connector.events).await?;
-            Ok(if listed.cut_short {
-                Fetched::cut_short(listed.tools)
+            Ok(if listed.is_cut_short() {
+                Fetched::cut_short(listed.into_items())
             } else {
-                Fetched::complete(listed.tools)
+                Fetched::complete(listed.into_items())
             })
         };
         let joining = self.listings.join(&scope, sharing, deadline.at(), fetch);

@@ -129,7 +129,7 @@ impl Starter {
         let before = connection.catalog().snapshot();
         let ticket = connection.catalog().begin();
         let fetched = listing::tools(connection, deadline, events).await?;
-        let published = connection.catalog().publish(ticket, fetched.tools);
+        let published = connection.catalog().publish(ticket, fetched.into_items());
         let after = connection.catalog().snapshot();
         let same = before.items().len() == after.items().len()
             && before

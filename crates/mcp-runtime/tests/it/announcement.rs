@@ -77,7 +77,7 @@ async fn a_storm_of_announcements_costs_a_few_listings() {
     host.await_event(catalog_changed).await;
     assert_eq!(host.tools(), ["later", "storm"]);
     // A listing asked for now comes after whatever the storm was owed first.
-    host.runtime.refresh(SERVER, None).await.unwrap();
+    host.runtime.refresh(SERVER).await.unwrap();
     let listings = process.log().count("tools/list");
     assert!((3..=6).contains(&listings), "{listings} listings");
     host.end().await;
@@ -158,7 +158,7 @@ async fn a_storm_over_a_subscription_costs_a_few_listings() {
     let script = lists(modern(listen), &[&["search"], &["search", "later"]]);
     let (mut host, process) = ready(&script, Era::Modern).await;
     host.await_event(catalog_changed).await;
-    host.runtime.refresh(SERVER, None).await.unwrap();
+    host.runtime.refresh(SERVER).await.unwrap();
     let listings = process.log().count("tools/list");
     assert!((3..=6).contains(&listings), "{listings} listings");
     host.end().await;

@@ -111,7 +111,7 @@ async fn a_failed_refresh_keeps_what_was_listed() {
         data: Value::Null,
     };
     let (host, _process) = Host::play(&changing([busy])).await;
-    let refreshed = at_once(host.runtime.refresh("scripted", None)).await;
+    let refreshed = at_once(host.runtime.refresh(SERVER)).await;
     assert_eq!(refreshed.unwrap_err().code(), ErrorCode::ProtocolError);
     assert_eq!(host.tools(), ["change", "search"]);
     host.end().await;
@@ -123,12 +123,7 @@ async fn a_binding_never_changes() {
     let then = json!({"tools": [search("deletes"), {"name": "new"}]});
     let (host, _process) = Host::play(&changing([Action::Result(then)])).await;
     let before = host.runtime.capture();
-    assert_eq!(
-        at_once(host.runtime.refresh("scripted", None))
-            .await
-            .unwrap(),
-        2
-    );
+    assert_eq!(at_once(host.runtime.refresh(SERVER)).await.unwrap(), 2);
     let described = |binding: &mcp_runtime::Binding| {
         let tools = binding.tools();
         tools
@@ -158,9 +153,7 @@ async fn a_burst_of_announced_changes_is_listed_a_few_times() {
     host.call("burst").await.unwrap();
     process.log().expect("tools/list", 2).await;
     // A listing asked for now comes after whatever the burst was owed first.
-    at_once(host.runtime.refresh("scripted", None))
-        .await
-        .unwrap();
+    at_once(host.runtime.refresh(SERVER)).await.unwrap();
     let listings = process.log().count("tools/list");
     assert!(listings <= 5, "{listings} listings");
     host.end().await;

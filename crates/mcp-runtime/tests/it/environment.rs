@@ -222,7 +222,7 @@ async fn a_name_that_means_no_server_names_the_candidates() {
         assert_eq!(error.code(), ErrorCode::InvalidRequest, "{row}: {message}");
         assert_eq!(error.candidates(), candidates, "{row}: {message}");
         assert!(message.contains(says), "{row}: {message}");
-        let refresh = at_once(host.runtime.refresh(server, environment)).await;
+        let refresh = at_once(host.runtime.refresh((server, environment))).await;
         assert_eq!(
             refresh.unwrap_err().code(),
             ErrorCode::InvalidRequest,

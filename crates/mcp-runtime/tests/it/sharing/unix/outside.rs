@@ -19,7 +19,7 @@ async fn an_explicit_refresh_fetches_on_its_own_connection() {
     gated.close();
     let starting = begin(&share, gated.config());
     gated.joined(2).await;
-    let refreshing = ready.runtime.refresh(SERVER, None);
+    let refreshing = ready.runtime.refresh(SERVER);
     let (refreshed, asked) = at_once(async {
         tokio::join!(refreshing, async {
             let asked = gated.listing(3).await;
@@ -98,7 +98,7 @@ async fn a_refresh_of_one_changes_nothing_for_the_others() {
         }
     }
     let leader = leader.unwrap();
-    let refreshed = at_once(leader.runtime.refresh(SERVER, None)).await;
+    let refreshed = at_once(leader.runtime.refresh(SERVER)).await;
     assert_eq!(refreshed.unwrap(), 2);
     let mut offered: Vec<_> = hosts.iter().map(|host| host.tools().len()).collect();
     offered.sort_unstable();

@@ -1,0 +1,117 @@
+//! What is in a resource.
+
+use mcp_sandbox_meta::RawMeta;
+use serde::de::Error as _;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::connection::{Connection, RequestError, RequestErrorKind};
+use crate::deadline::Deadline;
+
+const METHOD: &str = "resources/read";
+
+/// The answer to reading a resource, exactly as the server sent it (B5).
+///
+/// One resource can have several contents. Each is an object with `text` or with `blob`, which is base64.
+#[derive(Debug)]
+pub struct ResourceContents {
+    raw: Box<RawValue>,
+}
+
+impl ResourceContents {
+    fn new(raw: Box<RawValue>) -> serde_json::Result<Self> {
+        contents(&raw)?;
+        Ok(Self { raw })
+    }
+
+    /// The contents as they came.
+    #[must_use]
+    pub fn contents(&self) -> Vec<&RawValue> {
+        contents(&self.raw).unwrap_or_default()
+    }
+
+    /// The result object: contents, `_meta`, and whatever else the server put into it.
+    #[must_use]
+    pub fn raw(&self) -> &RawValue {
+        &self.raw
+    }
+
+    /// The result object, owned.
+    #[must_use]
+    pub fn into_raw(self) -> Box<RawValue> {
+        self.raw
+    }
+}
+
+fn contents(raw: &RawValue) -> serde_json::Result<Vec<&RawValue>> {
+    #[derive(Deserialize)]
+    struct Read<'a> {
+        #[serde(borrow)]
+        contents: Vec<&'a RawValue>,
+    }
+    // serde would read an array as the struct, member by member.
+    if !raw.get().starts_with('{') {
+        return Err(serde_json::Error::custom("the result is no object"));
+    }
+    serde_json::from_str::<Read<'_>>(raw.get()).map(|read| read.contents)
+}
+
+/// Reads a resource over a connection.
+pub(crate) async fn read(
+    connection: &Connection,
+    uri: &str,
+    deadline: &Deadline,
+) -> Result<ResourceContents, RequestError> {
+    #[derive(Serialize)]
+    struct Params<'a> {
+        uri: &'a str,
+        #[serde(rename = "_meta", skip_serializing_if = "RawMeta::is_empty")]
+        meta: RawMeta,
+    }
+    let params = |meta| Params { uri, meta };
+    let raw = connection
+        .request(METHOD, RawMeta::new(), params, None, deadline)
+        .await?;
+    ResourceContents::new(raw)
+        .map_err(|error| RequestError::new(METHOD, RequestErrorKind::Unexpected(error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(json: &str) -> serde_json::Result<ResourceContents> {
+        ResourceContents::new(RawValue::from_string(json.to_owned()).unwrap())
+    }
+
+    /// B5
+    #[test]
+    fn contents_are_what_the_server_wrote() {
+        let json = r#"{"zeta":1e2,"contents":[{"uri":"a","text":"A","n":1,"n":2}, {"blob":"AAE=","vendor":1.0},7],"_meta":{}}"#;
+        let contents = read(json).unwrap();
+        let parts: Vec<_> = contents.contents().into_iter().map(RawValue::get).collect();
+        assert_eq!(
+            parts,
+            [
+                r#"{"uri":"a","text":"A","n":1,"n":2}"#,
+                r#"{"blob":"AAE=","vendor":1.0}"#,
+                "7"
+            ]
+        );
+        assert_eq!(contents.into_raw().get(), json);
+    }
+
+    #[test]
+    fn an_answer_without_contents_is_none() {
+        for json in [
+            "{}",
+            r#"{"contents":null}"#,
+            r#"{"contents":{}}"#,
+            "[[]]",
+            "null",
+        ] {
+            assert!(read(json).is_err(), "{json}");
+        }
+        assert_eq!(read(r#"{"contents":[]}"#).unwrap().contents().len(), 0);
+    }
+}
