@@ -4,7 +4,7 @@ use std::error::Error;
 
 use mcp_runtime::{
     CallError, Disconnect, ErrorChain, ErrorCode, FailureOutcome, McpServerKey, PrepareError,
-    RefreshError, RequestError, RpcError, StartupError,
+    QueryError, RequestError, RpcError, StartupError,
 };
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -80,7 +80,7 @@ impl ErrorReport {
         failure
     }
 
-    pub(crate) fn of_refresh(error: &RefreshError) -> Self {
+    pub(crate) fn of_query(error: &QueryError) -> Self {
         let mut report = Self::of(error.code(), error);
         report.0.candidates = error.candidates().to_vec();
         match error.request_error() {

@@ -1,12 +1,14 @@
 //! What `--json` and the session say of servers, tools and failures: one form for both.
 
 mod error;
+mod owned;
 mod server;
 mod tool;
 
 use std::time::Duration;
 
 pub(crate) use error::ErrorReport;
+pub(crate) use owned::{Owned, OwnedError};
 pub(crate) use server::ServerReport;
 pub(crate) use tool::{ToolList, ToolReport};
 

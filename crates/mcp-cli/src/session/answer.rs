@@ -6,7 +6,7 @@ use mcp_runtime::ToolOutput;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::report::{ServerReport, ToolList, millis};
+use crate::report::{Owned, OwnedError, ServerReport, ToolList, millis};
 
 /// The members of an answer to a request that succeeded.
 #[derive(Debug, Serialize)]
@@ -28,12 +28,34 @@ pub(super) enum Success {
     Refreshed {
         tools: usize,
     },
+    Resources {
+        resources: Vec<Owned>,
+        #[serde(flatten)]
+        rest: Rest,
+    },
+    ResourceTemplates {
+        resource_templates: Vec<Owned>,
+        #[serde(flatten)]
+        rest: Rest,
+    },
+    Read {
+        contents: Vec<Box<RawValue>>,
+    },
     Shutdown {
         killed: Vec<u32>,
     },
     Cancel {
         cancelled: bool,
     },
+}
+
+/// What a listing says beside its entries.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Rest {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) next_cursor: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) errors: Vec<OwnedError>,
 }
 
 impl Success {

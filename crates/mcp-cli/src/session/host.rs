@@ -1,5 +1,7 @@
 //! The runtimes of a session, and what is asked of one.
 
+mod resource;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -172,6 +174,9 @@ impl Host {
             Request::Tools => Ok(self.tools()),
             Request::Call(call) => self.call(*call, id).await,
             Request::Refresh(target) => self.refresh(target).await,
+            Request::Resources(list) => self.resources(list).await,
+            Request::ResourceTemplates(list) => self.resource_templates(list).await,
+            Request::ReadResource(read) => self.read_resource(read).await,
         }
     }
 
@@ -204,10 +209,7 @@ impl Host {
             options = options.meta(meta);
         }
         if let Some(timeout) = call.timeout_ms {
-            let timeout = Duration::try_from_secs_f64(timeout / 1_000.0);
-            let timeout = timeout
-                .map_err(|_range| ErrorReport::invalid("`timeout_ms` must be a positive number"))?;
-            options = options.timeout(timeout);
+            options = options.timeout(milliseconds(timeout)?);
         }
         let _attributed = self.calls.attribute(prepared.id(), id);
         let output = prepared
@@ -238,17 +240,20 @@ impl Host {
             let (tools, errors) = self.runtime.refresh_all().await;
             return match errors.first() {
                 None => Ok(Success::Refreshed { tools }),
-                Some(error) => Err(ErrorReport::of_refresh(error)),
+                Some(error) => Err(ErrorReport::of_query(error)),
             };
         };
-        let tools = self
-            .runtime
-            .refresh(server, target.environment_id.as_deref())
-            .await;
+        let server = (server.as_str(), target.environment_id.as_deref());
+        let tools = self.runtime.refresh(server).await;
         tools
             .map(|tools| Success::Refreshed { tools })
-            .map_err(|error| ErrorReport::of_refresh(&error))
+            .map_err(|error| ErrorReport::of_query(&error))
     }
+}
+
+fn milliseconds(timeout_ms: f64) -> Result<Duration, ErrorReport> {
+    Duration::try_from_secs_f64(timeout_ms / 1_000.0)
+        .map_err(|_range| ErrorReport::invalid("`timeout_ms` must be a positive number"))
 }
 
 /// Forgets whose call it was, when dropped.

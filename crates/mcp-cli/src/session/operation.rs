@@ -23,6 +23,9 @@ pub(super) enum Request {
     Tools,
     Call(Box<Call>),
     Refresh(Target),
+    Resources(List),
+    ResourceTemplates(List),
+    ReadResource(Read),
 }
 
 /// `call`: a tool by its model-visible name, or by server and tool.
@@ -46,6 +49,25 @@ pub(super) struct Target {
     pub(super) environment_id: Option<String>,
 }
 
+/// `resources` and `resource_templates`: those of a server, or of all.
+#[derive(Debug, Deserialize)]
+pub(super) struct List {
+    pub(super) server: Option<String>,
+    pub(super) environment_id: Option<String>,
+    #[serde(default)]
+    pub(super) cursor: Option<Box<RawValue>>,
+    pub(super) timeout_ms: Option<f64>,
+}
+
+/// `read_resource`.
+#[derive(Debug, Deserialize)]
+pub(super) struct Read {
+    pub(super) server: String,
+    pub(super) environment_id: Option<String>,
+    pub(super) uri: String,
+    pub(super) timeout_ms: Option<f64>,
+}
+
 /// Operations of the protocol that this version does not have.
 const LATER: &[&str] = &[
     "set_environment",
@@ -53,9 +75,6 @@ const LATER: &[&str] = &[
     "prepare",
     "execute",
     "release",
-    "resources",
-    "resource_templates",
-    "read_resource",
     "prompts",
     "get_prompt",
     "telemetry",
@@ -132,6 +151,9 @@ fn operation(op: &str, runtime: String, line: &str) -> Result<Operation, ErrorRe
         "tools" => Request::Tools,
         "call" => Request::Call(Box::new(members(op, line)?)),
         "refresh" => Request::Refresh(members(op, line)?),
+        "resources" => Request::Resources(members(op, line)?),
+        "resource_templates" => Request::ResourceTemplates(members(op, line)?),
+        "read_resource" => Request::ReadResource(members(op, line)?),
         "shutdown" => return Ok(Operation::Shutdown { runtime }),
         op if LATER.contains(&op) => {
             return Err(ErrorReport::invalid(format!(
@@ -139,7 +161,8 @@ fn operation(op: &str, runtime: String, line: &str) -> Result<Operation, ErrorRe
             )));
         }
         op => {
-            let known = "start, status, tools, call, cancel, refresh, shutdown";
+            let known = "start, status, tools, call, resources, resource_templates, read_resource, cancel, refresh, \
+                         shutdown";
             return Err(ErrorReport::invalid(format!(
                 "there is no operation `{op}`; use one of {known}"
             )));
@@ -192,6 +215,11 @@ mod tests {
             r#"{"id":1,"op":"call","timeout_ms":"soon"}"#,
             Some("1"),
             "`call` cannot be read",
+        );
+        check(
+            r#"{"id":1,"op":"read_resource","server":"docs"}"#,
+            Some("1"),
+            "missing field `uri`",
         );
         check(
             r#"{"id":1,"op":"cancel"}"#,

@@ -1,5 +1,7 @@
 //! `mcp-runtime session`, line by line.
 
+mod resource;
+
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -82,6 +84,18 @@ impl Session {
             .expect("tests use texts as ids")
             .to_owned();
         self.answer(&id)
+    }
+
+    /// The answer to a request with the id `c`, as it is written.
+    #[track_caller]
+    fn ask_raw(&mut self, request: &str) -> String {
+        self.send(request);
+        loop {
+            let line = self.lines.recv_timeout(PATIENCE).expect("an answer");
+            if line.starts_with(r#"{"id":"c","#) {
+                break line;
+            }
+        }
     }
 
     #[track_caller]
@@ -171,13 +185,7 @@ fn a_result_passes_through_untouched() {
     let script = script([Action::ResultRaw(result.to_owned())]);
     let (_process, entry) = scripted(&script);
     let mut session = Session::started(&json!({"odd": entry}));
-    session.send(r#"{"id":"c","op":"call","server":"odd","tool":"echo"}"#);
-    let raw = loop {
-        let line = session.lines.recv_timeout(PATIENCE).expect("an answer");
-        if line.contains(r#""id":"c""#) {
-            break line;
-        }
-    };
+    let raw = session.ask_raw(r#"{"id":"c","op":"call","server":"odd","tool":"echo"}"#);
     assert!(raw.contains(&format!(r#""result":{result}"#)), "{raw}");
     assert_eq!(session.end(), Some(0));
 }

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::McpRuntime;
 use crate::address::ServerAddress;
-use crate::connection::{Connection, RequestError};
+use crate::connection::{Connection, RequestError, ServerFacts};
 use crate::paging::{self, Entries, Listed};
 use crate::query::{QueryError, QueryOptions};
 use crate::resource::{
@@ -140,7 +140,7 @@ impl McpRuntime {
         let events = &self.starter.connector.events;
         let declaring = self
             .all_connected()
-            .filter(|(_, connection)| declares(connection, E::CAPABILITY));
+            .filter(|(_, connection)| declares(connection.facts(), E::CAPABILITY));
         let listing = declaring.map(|(slot, connection)| {
             let entries = entries(slot.key.clone());
             async move {
@@ -186,9 +186,8 @@ impl McpRuntime {
 
 /// Whether a server says that it has something to list. One that does not may not even refuse: it is not asked when
 /// nobody means it.
-fn declares(connection: &Connection, capability: &str) -> bool {
-    let declared = connection.facts().capabilities.as_deref();
-    let declared = declared.map_or("{}", RawValue::get);
+fn declares(server: &ServerFacts, capability: &str) -> bool {
+    let declared = server.capabilities.as_deref().map_or("{}", RawValue::get);
     let declared = serde_json::from_str::<HashMap<Cow<'_, str>, Option<IgnoredAny>>>(declared);
     declared.is_ok_and(|declared| matches!(declared.get(capability), Some(Some(_))))
 }
@@ -197,4 +196,33 @@ fn declares(connection: &Connection, capability: &str) -> bool {
 fn is_unknown_method(error: &RequestError) -> bool {
     let unknown = i64::from(RpcCode::METHOD_NOT_FOUND.0);
     error.rpc().is_some_and(|error| error.code() == unknown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::connection::SpokenEra;
+
+    #[test]
+    fn what_is_there_is_declared_whatever_it_is() {
+        let rows = [
+            (None, false),
+            (Some("{}"), false),
+            (Some(r#"{"resources":{}}"#), true),
+            (Some(r#"{"resources":true,"x":[null,{}]}"#), true),
+            (Some(r#"{"resources":null}"#), false),
+            (Some(r#"{"tools":{"resources":{}}}"#), false),
+            (Some(r#"["resources"]"#), false),
+        ];
+        for (capabilities, expected) in rows {
+            let raw = |json: &str| RawValue::from_string(json.to_owned()).unwrap();
+            let server = ServerFacts {
+                era: SpokenEra::Legacy,
+                protocol_version: String::new(),
+                server_info: None,
+                capabilities: capabilities.map(raw),
+            };
+            assert_eq!(declares(&server, "resources"), expected, "{capabilities:?}");
+        }
+    }
 }

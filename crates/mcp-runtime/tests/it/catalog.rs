@@ -4,7 +4,7 @@ use mcp_runtime::{CallErrorKind, CallOptions, ErrorCode, RuntimeEvent};
 use mcp_testkit::{Action, Rule, Script};
 use serde_json::{Value, json};
 
-use crate::host::{Host, at_once, with_tool};
+use crate::host::{Host, SERVER, at_once, with_tool};
 
 /// What becomes of a call of `search` that was prepared before the server's tools changed.
 #[derive(Debug, Clone, Copy, PartialEq)]

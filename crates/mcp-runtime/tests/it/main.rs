@@ -16,6 +16,7 @@ mod listing;
 mod process;
 mod progress;
 mod request;
+mod resource;
 mod result;
 mod secret;
 mod sharing;
