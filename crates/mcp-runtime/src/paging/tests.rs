@@ -83,7 +83,10 @@ fn a_tool_that_must_not_be_called_is_left_out() {
     let mut listing = Pages::new(Tools::new(refusal), Limits::DEFAULT);
     let page = r#"{"tools":[{"name":"a","x":"!"},{"name":"b"},{"name":"a"}]}"#;
     listing.page(&raw(page)).unwrap();
-    assert_eq!((listing.items.len(), listing.items[0].name().as_str()), (1, "b"));
+    assert_eq!(
+        (listing.items.len(), listing.items[0].name().as_str()),
+        (1, "b")
+    );
     let remarks = [
         "tool `a` is left out: no way",
         "tool `a` is listed more than once; the first stays",

@@ -2,6 +2,7 @@
 
 mod answer;
 mod handshake;
+mod resource;
 
 use mcp_runtime::{Era, HttpTransport, ServerConfig, ServerState};
 use mcp_testkit::{Handshake, HttpHandle, ScriptedHttp};
