@@ -44,6 +44,7 @@ mod binding;
 mod builder;
 mod call;
 mod chain;
+mod clock;
 mod config;
 mod connection;
 mod deadline;
