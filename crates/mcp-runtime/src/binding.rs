@@ -1,7 +1,6 @@
 //! What a step may call, captured once and unchanged from then on (B1).
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use mcp_catalog::CatalogSnapshot;
 use mcp_keys::{
@@ -9,7 +8,7 @@ use mcp_keys::{
     ToolNameIndex,
 };
 
-use crate::call::{PrepareError, PrepareErrorKind, PreparedCall};
+use crate::call::{CallBudget, PrepareError, PrepareErrorKind, PreparedCall};
 use crate::connection::Connection;
 use crate::scope::Scope;
 use crate::slot::Slot;
@@ -37,7 +36,7 @@ struct Captured {
 struct BoundServer {
     connection: Arc<Connection>,
     snapshot: Arc<CatalogSnapshot<Tool>>,
-    budget: Duration,
+    budget: CallBudget,
 }
 
 /// Where a tool is: which server of the binding, which item of its snapshot.
@@ -96,7 +95,7 @@ impl Binding {
             servers.push(BoundServer {
                 connection,
                 snapshot,
-                budget: slot.config.tool_budget(),
+                budget: slot.config.call_budget(),
             });
         }
         located.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));

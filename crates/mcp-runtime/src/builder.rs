@@ -13,6 +13,7 @@ use rmcp::model::Implementation;
 
 use crate::config::ServerConfig;
 use crate::connection::{Connector, Tls};
+use crate::elicitation::{ElicitationHandler, Elicitor};
 use crate::environment::Environment;
 use crate::event::{EventSink, EventStream, RuntimeEvent};
 use crate::runtime::McpRuntime;
@@ -32,6 +33,7 @@ pub struct McpRuntimeBuilder {
     profile: NameProfile,
     listings: SharedListings<Tool>,
     client: Implementation,
+    elicitor: Option<Elicitor>,
 }
 
 /// Listings that several runtimes of one process share (C0). Cloning is cheap, and every clone is the same.
@@ -68,6 +70,7 @@ impl McpRuntimeBuilder {
             profile: NameProfile::default(),
             listings: SharedListings::new(),
             client: Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
+            elicitor: None,
         }
     }
 
@@ -120,6 +123,14 @@ impl McpRuntimeBuilder {
         self
     }
 
+    /// Answers what servers want to know from a person (E1). Without a handler, servers are told that nobody is there to be
+    /// asked, and one that asks all the same is declined.
+    #[must_use]
+    pub fn elicitation(mut self, handler: impl ElicitationHandler) -> Self {
+        self.elicitor = Some(Elicitor(Arc::new(handler)));
+        self
+    }
+
     /// Begins to start every server, and returns at once: the servers' fates are events, and
     /// [`McpRuntime::settled`] waits for them all.
     ///
@@ -145,6 +156,7 @@ impl McpRuntimeBuilder {
         let starter = Starter {
             connector: Connector {
                 client: self.client,
+                elicitor: self.elicitor,
                 events,
                 tls: Tls::default(),
             },

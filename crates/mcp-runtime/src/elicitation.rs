@@ -274,7 +274,10 @@ impl ElicitationAnswer {
 
     /// The result of `elicitation/create`. Only an accepted form has content, and then always.
     pub(crate) fn result(&self, form: bool) -> ElicitationResult<'_> {
-        let content = self.content.as_deref().map_or(Content::Empty {}, Content::Given);
+        let content = self
+            .content
+            .as_deref()
+            .map_or(Content::Empty {}, Content::Given);
         let wanted = form && matches!(self.action, Action::Accept);
         ElicitationResult {
             action: self.action,

@@ -48,6 +48,7 @@ mod clock;
 mod config;
 mod connection;
 mod deadline;
+mod elicitation;
 mod environment;
 mod event;
 mod listing;
@@ -79,6 +80,10 @@ pub use connection::{
     RequestErrorKind, RpcError, SpawnError, SpokenEra, UnsupportedVersion,
 };
 pub use deadline::Elapsed;
+pub use elicitation::{
+    ContentNotAnObject, Elicitation, ElicitationAnswer, ElicitationHandler, ElicitationMode,
+    HandlerFuture,
+};
 pub use environment::Environment;
 pub use event::{EventStream, RuntimeEvent};
 pub use paging::Listed;

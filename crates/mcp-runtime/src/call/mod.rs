@@ -1,5 +1,6 @@
 //! One call of one tool, from the name to the result.
 
+mod budget;
 mod error;
 mod output;
 mod prepared;
@@ -7,6 +8,7 @@ mod prepared;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+pub(crate) use budget::CallBudget;
 pub use error::{CallError, CallErrorKind, PrepareError, PrepareErrorKind};
 pub use output::ToolOutput;
 pub use prepared::{CallOptions, PreparedCall};

@@ -10,9 +10,8 @@ use mcp_sandbox_meta::RawMeta;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{CallError, CallErrorKind, CallId, ToolOutput};
-use crate::connection::{Connection, ToolCall};
-use crate::deadline::Deadline;
+use super::{CallBudget, CallError, CallErrorKind, CallId, ToolOutput};
+use crate::connection::{Connection, RequestError, ToolCall};
 use crate::tool::Tool;
 
 const METHOD: &str = "tools/call";
@@ -28,7 +27,7 @@ pub struct PreparedCall {
     connection: Arc<Connection>,
     snapshot: Arc<CatalogSnapshot<Tool>>,
     item: usize,
-    budget: Duration,
+    budget: CallBudget,
 }
 
 /// What goes with a call.
@@ -103,7 +102,7 @@ impl PreparedCall {
         connection: Arc<Connection>,
         snapshot: Arc<CatalogSnapshot<Tool>>,
         item: usize,
-        budget: Duration,
+        budget: CallBudget,
     ) -> Self {
         Self {
             id: CallId::next(),
@@ -151,8 +150,7 @@ impl PreparedCall {
             meta,
             timeout,
         } = options;
-        let deadline =
-            Deadline::after(timeout.map_or(self.budget, |timeout| timeout.min(self.budget)));
+        let deadline = self.budget.begin(timeout);
         let empty = RawValue::from_string("{}".to_owned()).expect("an empty object is JSON");
         let arguments = arguments.as_deref().unwrap_or(&empty);
         if !arguments.get().starts_with('{') {
@@ -174,11 +172,16 @@ impl PreparedCall {
             id: self.id,
             definition: self.tool().definition(),
         };
+        let under_way = self.connection.begin(self.id, &deadline);
         let request = self
             .connection
             .request(METHOD, meta, params, Some(call), &deadline);
-        let raw = request.await?;
-        ToolOutput::new(raw).ok_or(CallErrorKind::Result)
+        let answer = request.await;
+        let timed_out = |error: &RequestError| error.elapsed().is_some();
+        if !answer.as_ref().is_err_and(timed_out) {
+            under_way.answered();
+        }
+        ToolOutput::new(answer?).ok_or(CallErrorKind::Result)
     }
 
     /// Whether the server still offers the tool as it was captured (B2).

@@ -114,9 +114,14 @@ impl<'a> Entry<'a> {
             self.seconds("startup_timeout_sec")?,
             self.seconds("tool_timeout_sec")?,
         );
+        let interaction = self.seconds("interaction_timeout_sec")?;
+        let total = self.seconds("max_total_timeout_sec")?;
         let server = ServerConfig::new(name, self.transport()?)
             .startup_timeout(startup.unwrap_or(ServerConfig::DEFAULT_STARTUP_TIMEOUT))
             .tool_timeout(tool.unwrap_or(ServerConfig::DEFAULT_TOOL_TIMEOUT))
+            .interaction_timeout(interaction.unwrap_or(ServerConfig::DEFAULT_INTERACTION_TIMEOUT))
+            .reset_on_progress(self.take("reset_on_progress", SWITCH)?.unwrap_or(false))
+            .max_total_timeout(total.unwrap_or(ServerConfig::DEFAULT_MAX_TOTAL_TIMEOUT))
             .enabled(enabled)
             .required(self.take("required", SWITCH)?.unwrap_or(false))
             .share_listing(self.take("share_listing", SWITCH)?.unwrap_or(true))

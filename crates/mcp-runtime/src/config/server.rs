@@ -10,6 +10,7 @@ use mcp_keys::ServerName;
 use url::Url;
 
 use super::Secret;
+use crate::call::CallBudget;
 
 /// How to reach one server, and how long to wait for it.
 ///
@@ -30,6 +31,9 @@ pub struct ServerConfig {
     transport: Transport,
     startup_timeout: Duration,
     tool_timeout: Duration,
+    interaction_timeout: Duration,
+    reset_on_progress: bool,
+    max_total_timeout: Duration,
     enabled: bool,
     required: bool,
     share_listing: bool,
@@ -91,6 +95,11 @@ impl ServerConfig {
     /// How long a call may take unless configured otherwise (B3).
     pub const DEFAULT_TOOL_TIMEOUT: Duration = Duration::from_secs(60);
 
+    /// How long a person may take to answer an elicitation unless configured otherwise (E1).
+    pub const DEFAULT_INTERACTION_TIMEOUT: Duration = Duration::from_secs(600);
+    /// How long a call whose timeout begins anew with progress may take in all unless configured otherwise (B4).
+    pub const DEFAULT_MAX_TOTAL_TIMEOUT: Duration = Duration::from_secs(3_600);
+
     /// A server that is a child process.
     #[must_use]
     pub fn stdio(name: ServerName, transport: StdioTransport) -> Self {
@@ -111,6 +120,9 @@ impl ServerConfig {
             transport,
             startup_timeout: Self::DEFAULT_STARTUP_TIMEOUT,
             tool_timeout: Self::DEFAULT_TOOL_TIMEOUT,
+            interaction_timeout: Self::DEFAULT_INTERACTION_TIMEOUT,
+            reset_on_progress: false,
+            max_total_timeout: Self::DEFAULT_MAX_TOTAL_TIMEOUT,
             enabled: true,
             required: false,
             share_listing: true,
@@ -130,6 +142,30 @@ impl ServerConfig {
     #[must_use]
     pub fn tool_timeout(mut self, timeout: Duration) -> Self {
         self.tool_timeout = timeout;
+        self
+    }
+
+    /// How long a person may take to answer one elicitation of this server; then the server is told that it was
+    /// cancelled (E1). The clocks of calls stand still for that long at most (B3).
+    #[must_use]
+    pub fn interaction_timeout(mut self, timeout: Duration) -> Self {
+        self.interaction_timeout = timeout;
+        self
+    }
+
+    /// `true`: whenever a call reports progress, its budget begins anew, within
+    /// [`max_total_timeout`](Self::max_total_timeout). `false` unless said otherwise (B4).
+    #[must_use]
+    pub fn reset_on_progress(mut self, reset: bool) -> Self {
+        self.reset_on_progress = reset;
+        self
+    }
+
+    /// How long a call may take in all when progress begins its budget anew (B4). Time that a person takes does not
+    /// count.
+    #[must_use]
+    pub fn max_total_timeout(mut self, timeout: Duration) -> Self {
+        self.max_total_timeout = timeout;
         self
     }
 
@@ -200,8 +236,15 @@ impl ServerConfig {
         self.startup_timeout
     }
 
-    pub(crate) fn tool_budget(&self) -> Duration {
-        self.tool_timeout
+    pub(crate) fn call_budget(&self) -> CallBudget {
+        CallBudget {
+            timeout: self.tool_timeout,
+            total: self.reset_on_progress.then_some(self.max_total_timeout),
+        }
+    }
+
+    pub(crate) fn interaction_patience(&self) -> Duration {
+        self.interaction_timeout
     }
 
     pub(crate) fn filter(&self) -> &ToolFilter {

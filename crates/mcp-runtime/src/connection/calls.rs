@@ -240,7 +240,8 @@ mod tests {
             under_way: [one, other],
             ..
         } = two();
-        let [first, second, all] = [Some(ids[0]), Some(ids[1]), None].map(|call| calls.pause(call, CAP));
+        let [first, second, all] =
+            [Some(ids[0]), Some(ids[1]), None].map(|call| calls.pause(call, CAP));
         let given_up = |pause: &Pause| pause.given_up().now_or_never().is_some();
         drop(one);
         assert!(given_up(&first) && !given_up(&second) && !given_up(&all));

@@ -9,6 +9,7 @@ use super::codec::{self, Inbound, Malformed, Reply, Unreadable};
 use super::notice::Notices;
 use super::pending::{Answer, Pending};
 use super::server_request::Inlet;
+use crate::call::CallId;
 
 /// The inbound side of one connection. Nothing here waits, so no message keeps another from its caller.
 #[derive(Debug)]
@@ -65,13 +66,13 @@ impl Dispatch {
                 is_request: true,
                 method,
                 ..
-            }) => self.inlet.request(bytes, &method),
+            }) => self.inlet.request(bytes, &method, self.origin(own)),
             Ok(Inbound::Call {
                 is_request: false,
                 method,
                 params,
             }) => {
-                self.inlet.notification(bytes, &method);
+                self.inlet.notification(&method, params);
                 let pending = &self.pending;
                 self.notices.receive(&method, params, |token| {
                     pending.call(token.get().parse().ok()?)
@@ -83,6 +84,12 @@ impl Dispatch {
             Err(_) => {}
         }
         Ok(())
+    }
+
+    /// The call on whose behalf the server asks something (E1): that on whose stream it asks, or the only one there is.
+    fn origin(&self, own: Option<u64>) -> Option<CallId> {
+        let own = own.and_then(|own| self.pending.call(own));
+        own.or_else(|| self.pending.only_call())
     }
 
     /// What the server offers may have changed without a word.

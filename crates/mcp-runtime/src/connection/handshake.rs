@@ -1,7 +1,7 @@
 //! How a server and we agree, in either era, and what that tells about the server (R5).
 
 use mcp_sandbox_meta::RawMeta;
-use rmcp::model::{ClientConfig, ProtocolVersion};
+use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -12,6 +12,8 @@ use crate::deadline::Deadline;
 pub(crate) const INITIALIZE: &str = "initialize";
 pub(crate) const INITIALIZED: &str = "notifications/initialized";
 const DISCOVER: &str = "server/discover";
+/// The version offered in `initialize`.
+const OFFERED: ProtocolVersion = ProtocolVersion::V_2025_11_25;
 /// The version of the era without a handshake.
 pub(crate) const MODERN: ProtocolVersion = ProtocolVersion::V_2026_07_28;
 
@@ -100,6 +102,14 @@ impl ServerFacts {
 pub(crate) enum HandshakeError {
     Request(RequestError),
     Version(UnsupportedVersion),
+}
+
+/// What we say of ourselves.
+pub(crate) fn introduction(
+    client: Implementation,
+    capabilities: ClientCapabilities,
+) -> ClientConfig {
+    ClientConfig::new(capabilities, client).with_protocol_version(OFFERED)
 }
 
 /// What `initialize` says.

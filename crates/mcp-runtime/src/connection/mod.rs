@@ -2,9 +2,11 @@
 //!
 //! Nothing above this module knows whether a server is a child process or an endpoint.
 
+mod calls;
 mod codec;
 mod disconnect;
 mod dispatch;
+mod elicitations;
 mod handshake;
 mod http;
 mod id_scan;
@@ -20,11 +22,15 @@ mod stdio;
 mod subscription;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcp_catalog::{LiveCatalog, RefreshGate};
 use mcp_keys::McpServerKey;
 use mcp_sandbox_meta::RawMeta;
-use rmcp::model::Implementation;
+use rmcp::model::{
+    ClientCapabilities, ClientConfig, ElicitationCapability, FormElicitationCapability,
+    Implementation, UrlElicitationCapability,
+};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -42,13 +48,15 @@ pub(crate) use process::{Launch, Process};
 use crate::call::CallId;
 use crate::config::HttpTransport;
 use crate::deadline::Deadline;
+use crate::elicitation::Elicitor;
 use crate::event::EventSink;
 use crate::tool::Tool;
+use calls::{Calls, UnderWay};
+use elicitations::Interaction;
 use handshake::HandshakeError;
 pub(crate) use http::Tls;
 use http::{HttpLink, InvalidAnnotation};
 use notice::Notices;
-use server_request::ServerRequests;
 use stdio::StdioLink;
 pub(crate) use subscription::Subscription;
 
@@ -60,7 +68,8 @@ pub(crate) struct Connection {
     link: Link,
     catalog: LiveCatalog<Tool>,
     refresh: Arc<RefreshGate>,
-    /// What each request says of the client; empty where that is said once or by rmcp.
+    calls: Arc<Calls>,
+    /// What each request says of the client; empty where that is said once.
     own_meta: RawMeta,
 }
 
@@ -93,6 +102,7 @@ pub(crate) enum ConnectError {
 #[derive(Debug, Clone)]
 pub(crate) struct Connector {
     pub(crate) client: Implementation,
+    pub(crate) elicitor: Option<Elicitor>,
     pub(crate) events: EventSink,
     pub(crate) tls: Tls,
 }
@@ -103,16 +113,18 @@ impl Connector {
         &self,
         key: &McpServerKey,
         launch: &Launch,
+        patience: Duration,
     ) -> Result<Stranger, ConnectError> {
-        let handler = ServerRequests::new(self.client.clone());
-        let (notices, refresh) = self.notices(key);
-        let link =
-            StdioLink::start(key, launch, notices, handler.clone()).map_err(ConnectError::Spawn)?;
+        let calls = Arc::new(Calls::default());
+        let (notices, refresh) = self.notices(key, &calls);
+        let interaction = self.interaction(&calls, patience);
+        let link = StdioLink::start(key, launch, notices, interaction);
         Ok(Stranger {
             key: key.clone(),
-            link: Link::Stdio(link),
-            handler,
+            link: Link::Stdio(link.map_err(ConnectError::Spawn)?),
+            client: self.introduction(),
             refresh,
+            calls,
         })
     }
 
@@ -122,26 +134,55 @@ impl Connector {
         key: &McpServerKey,
         transport: &HttpTransport,
         era: SpokenEra,
+        patience: Duration,
     ) -> Result<Stranger, ConnectError> {
-        let handler = ServerRequests::new(self.client.clone());
-        let greeting = handshake::greeting(&handler.config()).map_err(ConnectError::Encode)?;
-        let (notices, refresh) = self.notices(key);
-        let serving = handler.clone();
-        let link = HttpLink::start(key, transport, &self.tls, era, notices, serving, greeting);
+        let client = self.introduction();
+        let greeting = handshake::greeting(&client).map_err(ConnectError::Encode)?;
+        let calls = Arc::new(Calls::default());
+        let (notices, refresh) = self.notices(key, &calls);
+        let interaction = self.interaction(&calls, patience);
+        let link = HttpLink::start(
+            key,
+            transport,
+            &self.tls,
+            era,
+            notices,
+            interaction,
+            greeting,
+        );
         Ok(Stranger {
             key: key.clone(),
             link: Link::Http(link.map_err(ConnectError::HttpSetup)?),
-            handler,
+            client,
             refresh,
+            calls,
         })
     }
 
-    fn notices(&self, key: &McpServerKey) -> (Notices, Arc<RefreshGate>) {
+    /// What we say of ourselves. Nothing is offered that nobody answers.
+    pub(crate) fn introduction(&self) -> ClientConfig {
+        let mut capabilities = ClientCapabilities::default();
+        capabilities.elicitation = self.elicitor.as_ref().map(|_| {
+            ElicitationCapability::new()
+                .with_form(FormElicitationCapability::new())
+                .with_url(UrlElicitationCapability::new())
+        });
+        handshake::introduction(self.client.clone(), capabilities)
+    }
+
+    fn notices(&self, key: &McpServerKey, calls: &Arc<Calls>) -> (Notices, Arc<RefreshGate>) {
         let refresh = Arc::new(RefreshGate::new());
-        (
-            Notices::new(key.clone(), self.events.clone(), refresh.clone()),
-            refresh,
-        )
+        let (events, calls) = (self.events.clone(), calls.clone());
+        let notices = Notices::new(key.clone(), events, refresh.clone(), calls);
+        (notices, refresh)
+    }
+
+    fn interaction(&self, calls: &Arc<Calls>, patience: Duration) -> Interaction {
+        Interaction {
+            elicitor: self.elicitor.clone(),
+            patience,
+            calls: calls.clone(),
+        }
     }
 }
 
@@ -150,8 +191,9 @@ impl Connector {
 pub(crate) struct Stranger {
     key: McpServerKey,
     link: Link,
-    handler: ServerRequests,
+    client: ClientConfig,
     refresh: Arc<RefreshGate>,
+    calls: Arc<Calls>,
 }
 
 impl Stranger {
@@ -169,16 +211,15 @@ impl Stranger {
         era: SpokenEra,
         deadline: &Deadline,
     ) -> Result<Connection, ConnectError> {
-        let config = self.handler.config();
         let encode = ConnectError::Encode;
         let (own_meta, facts) = match era {
             SpokenEra::Legacy => {
-                let greeting = handshake::greeting(&config).map_err(encode)?;
+                let greeting = handshake::greeting(&self.client).map_err(encode)?;
                 let facts = handshake::legacy(&self.link, &greeting, deadline).await;
                 (RawMeta::new(), facts)
             }
             SpokenEra::Modern => {
-                let meta = handshake::client_meta(&config).map_err(encode)?;
+                let meta = handshake::client_meta(&self.client).map_err(encode)?;
                 let facts = handshake::modern(&self.link, &meta, deadline).await;
                 (meta, facts)
             }
@@ -196,6 +237,7 @@ impl Stranger {
             link: self.link,
             catalog: LiveCatalog::new(),
             refresh: self.refresh,
+            calls: self.calls,
             own_meta,
         })
     }
@@ -251,6 +293,11 @@ impl Connection {
     /// Refreshes owed since the server said that its tools changed.
     pub(crate) fn refresh(&self) -> &RefreshGate {
         &self.refresh
+    }
+
+    /// A call begins: its clock stands still while a person is asked on its behalf (B3).
+    pub(crate) fn begin(&self, call: CallId, deadline: &Deadline) -> UnderWay {
+        self.calls.begin(call, deadline)
     }
 
     /// Sends a request and waits for its raw result until the deadline (R9). `params` is given the request's `_meta`:

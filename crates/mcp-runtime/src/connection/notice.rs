@@ -10,6 +10,7 @@ use mcp_keys::McpServerKey;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::calls::Calls;
 use crate::call::CallId;
 use crate::event::{EventSink, RuntimeEvent};
 
@@ -20,6 +21,7 @@ pub(crate) struct Notices {
     events: EventSink,
     /// However many changes arrive, it owes one refresh more at most (C9).
     refresh: Arc<RefreshGate>,
+    calls: Arc<Calls>,
 }
 
 #[derive(Deserialize)]
@@ -43,11 +45,17 @@ struct Log<'a> {
 }
 
 impl Notices {
-    pub(crate) fn new(key: McpServerKey, events: EventSink, refresh: Arc<RefreshGate>) -> Self {
+    pub(crate) fn new(
+        key: McpServerKey,
+        events: EventSink,
+        refresh: Arc<RefreshGate>,
+        calls: Arc<Calls>,
+    ) -> Self {
         Self {
             key,
             events,
             refresh,
+            calls,
         }
     }
 
@@ -91,6 +99,7 @@ impl Notices {
         } = progress;
         // Progress of a call that is over, or of none of ours, concerns nobody.
         if let Some(call) = token.and_then(call) {
+            self.calls.progressed(call);
             self.events.transient(RuntimeEvent::Progress {
                 server: self.key.clone(),
                 call,

@@ -98,6 +98,18 @@ impl Pending {
         }
     }
 
+    /// The call that waits, where it is the only one.
+    pub(crate) fn only_call(&self) -> Option<CallId> {
+        match &*self.state() {
+            State::Open(entries) => {
+                let mut calls = entries.values().filter_map(|entry| entry.call);
+                let first = calls.next()?;
+                calls.next().is_none().then_some(first)
+            }
+            State::Closed(_) => None,
+        }
+    }
+
     /// Whether the request with this id is still unanswered.
     pub(crate) fn waits(&self, id: u64) -> bool {
         match &*self.state() {
@@ -199,6 +211,23 @@ mod tests {
         let pending = Pending::new();
         let id = pending.register(None).unwrap().id();
         assert!(!pending.answer(id, result()), "a late answer is ignored");
+    }
+
+    /// E1
+    #[tokio::test(flavor = "current_thread", start_paused = true)]
+    async fn a_call_is_the_only_one_while_no_other_waits() {
+        let pending = Pending::new();
+        assert_eq!(pending.only_call(), None);
+        let _listing = pending.register(None).unwrap();
+        let call = CallId::next();
+        let waiting = pending.register(Some(call)).unwrap();
+        assert_eq!(pending.only_call(), Some(call), "a listing is no call");
+        let other = pending.register(Some(CallId::next())).unwrap();
+        assert_eq!(pending.only_call(), None);
+        drop(other);
+        assert_eq!(pending.only_call(), Some(call));
+        pending.answer(waiting.id(), result());
+        assert_eq!(pending.only_call(), None);
     }
 
     /// R10

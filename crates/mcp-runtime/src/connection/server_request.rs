@@ -1,156 +1,165 @@
-//! What a server asks of us: ping, roots, sampling, elicitation. rmcp dispatches, we answer.
+//! What a server asks of us, read from the message as it came and answered as it is read.
+//!
+//! Nothing here waits: a ping is answered though thousands of other requests came before it. Only an elicitation takes
+//! time, in a task of its own.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 
-use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
-use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
-use rmcp::transport::Transport;
-use rmcp::{ClientHandler, RoleClient};
+use mcp_keys::McpServerKey;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use super::codec;
+use super::elicitations::{Elicitations, Interaction};
 use super::outbox::Outbox;
+use crate::call::CallId;
 
-/// Requests of one server that may wait for their handlers. More than that is a server gone wild.
-const WAITING_REQUESTS: usize = 256;
-
-/// The version offered in `initialize` (R5).
-pub(crate) const OFFERED: ProtocolVersion = ProtocolVersion::V_2025_11_25;
-
-/// Answers what a server asks. Elicitation is declined and sampling refused until a host takes them over.
-#[derive(Debug, Clone)]
-pub(crate) struct ServerRequests {
-    client: Implementation,
-}
-
-impl ServerRequests {
-    pub(crate) fn new(client: Implementation) -> Self {
-        Self { client }
-    }
-
-    /// What we say of ourselves in `initialize`.
-    pub(crate) fn config(&self) -> ClientConfig {
-        ClientConfig::new(ClientCapabilities::default(), self.client.clone())
-            .with_protocol_version(OFFERED)
-    }
-}
-
-impl ClientHandler for ServerRequests {
-    fn get_info(&self) -> ClientConfig {
-        self.config()
-    }
-}
-
-/// The reader's end of the channel to rmcp.
+/// Answers the requests of one server.
 #[derive(Debug)]
 pub(crate) struct Inlet {
-    messages: mpsc::Sender<RxJsonRpcMessage<RoleClient>>,
-    outbox: Arc<Outbox>,
+    replies: Replies,
+    elicitations: Elicitations,
 }
 
-/// rmcp's end: receives what the reader passes on, sends through the outbox.
+/// Why a request is not answered with a result: a code of JSON-RPC, and a word to the author of the server.
 #[derive(Debug)]
-pub(crate) struct Outlet {
-    messages: mpsc::Receiver<RxJsonRpcMessage<RoleClient>>,
-    outbox: Arc<Outbox>,
+pub(crate) struct Refusal {
+    pub(crate) code: i64,
+    pub(crate) message: String,
 }
 
-/// Connects the reader of a stream with rmcp's service loop.
-pub(crate) fn channel(outbox: Arc<Outbox>) -> (Inlet, Outlet) {
-    let (sender, messages) = mpsc::channel(WAITING_REQUESTS);
-    (
-        Inlet {
-            messages: sender,
-            outbox: outbox.clone(),
-        },
-        Outlet { messages, outbox },
-    )
+impl Refusal {
+    pub(crate) const INVALID_REQUEST: i64 = -32_600;
+    pub(crate) const METHOD_NOT_FOUND: i64 = -32_601;
+    pub(crate) const INVALID_PARAMS: i64 = -32_602;
+    pub(crate) const INTERNAL_ERROR: i64 = -32_603;
+
+    pub(crate) fn new(code: i64, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { code, message }
+    }
 }
 
 impl Inlet {
-    /// Passes a request on, or answers it here when rmcp cannot take it. Never waits.
-    pub(crate) fn request(&self, line: &[u8], method: &str) {
-        let refused = match serde_json::from_slice(line) {
-            Ok(message) => self
-                .messages
-                .try_send(message)
-                .err()
-                .map(|_| (-32_603, "too many requests are waiting")),
-            Err(error) => {
-                tracing::debug!(method, %error, "a request that cannot be read");
-                Some((-32_600, "invalid request"))
-            }
-        };
-        if let Some((code, message)) = refused {
-            self.refuse(line, code, message);
+    /// `closed` is when the connection is over.
+    pub(crate) fn new(
+        server: &McpServerKey,
+        interaction: Interaction,
+        outbox: &Arc<Outbox>,
+        closed: &CancellationToken,
+    ) -> Self {
+        let replies = Replies(outbox.clone());
+        let (server, closed) = (server.clone(), closed.clone());
+        Self {
+            elicitations: Elicitations::new(server, interaction, replies.clone(), closed),
+            replies,
         }
     }
 
-    /// Passes on what concerns a handler: that the server no longer waits for it.
-    pub(crate) fn notification(&self, line: &[u8], method: &str) {
-        if method == "notifications/cancelled"
-            && let Ok(message) = serde_json::from_slice(line)
-        {
-            // A full channel means the request itself is still waiting or was refused: its answer is ignored.
-            let _ = self.messages.try_send(message);
-        }
-    }
-
-    fn refuse(&self, line: &[u8], code: i64, message: &'static str) {
+    /// Answers a request, or sees to it that it will be. `origin` is the call on whose behalf it was made, where that
+    /// can be told.
+    pub(crate) fn request(&self, line: &[u8], method: &str, origin: Option<CallId>) {
         #[derive(Deserialize)]
-        struct WithId<'a> {
+        struct Request<'a> {
             #[serde(borrow)]
             id: &'a RawValue,
+            #[serde(borrow, default)]
+            params: Option<&'a RawValue>,
         }
+        // Without a usable id there is nobody to answer; an error with id null would only confuse the server.
+        let request = serde_json::from_slice::<Request<'_>>(line);
+        let Some(Request { id, params }) = request.ok().filter(|request| is_id(request.id)) else {
+            tracing::debug!(method, "a request without a usable id");
+            return;
+        };
+        match method {
+            "ping" => self.replies.result(id, &Pong {}),
+            "elicitation/create" => self.elicitations.ask(id, params, origin),
+            // Neither roots nor sampling were declared.
+            _ => {
+                let refusal = Refusal::new(
+                    Refusal::METHOD_NOT_FOUND,
+                    "the client does not support this method",
+                );
+                self.replies.refuse(id, &refusal);
+            }
+        }
+    }
+
+    /// Sees whether a notification says that the server no longer waits for an answer.
+    pub(crate) fn notification(&self, method: &str, params: Option<&RawValue>) {
+        #[derive(Deserialize)]
+        struct Cancelled<'a> {
+            #[serde(borrow, rename = "requestId")]
+            id: &'a RawValue,
+        }
+        if method == "notifications/cancelled"
+            && let Some(params) = params.filter(|params| params.get().starts_with('{'))
+            && let Ok(Cancelled { id }) = serde_json::from_str(params.get())
+        {
+            self.elicitations.withdraw(id);
+        }
+    }
+}
+
+/// The answer to a ping.
+#[derive(Serialize)]
+struct Pong {}
+
+/// A text or a number, as the protocol has it.
+fn is_id(id: &RawValue) -> bool {
+    let first = id.get().as_bytes().first();
+    first.is_some_and(|first| matches!(first, b'"' | b'-' | b'0'..=b'9'))
+}
+
+/// The way of answers to the server.
+#[derive(Debug, Clone)]
+pub(crate) struct Replies(Arc<Outbox>);
+
+impl Replies {
+    pub(crate) fn result(&self, id: &RawValue, result: &impl Serialize) {
         #[derive(Serialize)]
-        struct Refusal<'a> {
+        struct Answered<'a, T> {
             jsonrpc: &'static str,
             id: &'a RawValue,
-            error: Problem,
+            result: &'a T,
+        }
+        let jsonrpc = "2.0";
+        self.push(&Answered {
+            jsonrpc,
+            id,
+            result,
+        });
+    }
+
+    pub(crate) fn refuse(&self, id: &RawValue, refusal: &Refusal) {
+        #[derive(Serialize)]
+        struct Refused<'a> {
+            jsonrpc: &'static str,
+            id: &'a RawValue,
+            error: Problem<'a>,
         }
         #[derive(Serialize)]
-        struct Problem {
+        struct Problem<'a> {
             code: i64,
-            message: &'static str,
+            message: &'a str,
         }
-        // Without a readable id there is nobody to answer; an error with id null would only confuse the server.
-        if let Ok(WithId { id }) = serde_json::from_slice(line)
-            && id.get() != "null"
-            && let Ok(answer) = codec::encode(&Refusal {
-                jsonrpc: "2.0",
-                id,
-                error: Problem { code, message },
-            })
-        {
-            let _ = self.outbox.push_owed(answer);
-        }
+        let Refusal { code, message } = refusal;
+        tracing::debug!(code, message, "a request of the server is refused");
+        let (jsonrpc, code) = ("2.0", *code);
+        let error = Problem { code, message };
+        self.push(&Refused { jsonrpc, id, error });
     }
-}
 
-impl Transport<RoleClient> for Outlet {
-    type Error = Infallible;
-
-    fn send(
-        &mut self,
-        item: TxJsonRpcMessage<RoleClient>,
-    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        match codec::encode(&item) {
-            // A refusal means the connection is over, which its own end reports.
-            Ok(line) => drop(self.outbox.push_owed(line)),
+    fn push(&self, answer: &impl Serialize) {
+        match codec::encode(answer) {
+            // Refused only on a closed connection, or by a server that has not read for 64 MiB: nobody is there to tell.
+            Ok(line) => drop(self.0.push_owed(line)),
             Err(error) => tracing::warn!(%error, "an answer that cannot be written"),
         }
-        std::future::ready(Ok(()))
-    }
-
-    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
-        self.messages.recv().await
-    }
-
-    async fn close(&mut self) -> Result<(), Self::Error> {
-        self.messages.close();
-        Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,18 +1,16 @@
 //! A server that is a child process and speaks lines on its standard streams.
 //!
-//! Our own requests do not pass through rmcp: they have their own ids and their own table, and their answers are taken
-//! from the line as it came (W1). rmcp serves the other direction, what the server asks of us, behind a channel; it
-//! serves from the first line on, so a server that pings before it answers `initialize` is answered.
+//! Our requests have their own ids and their own table, and their answers are taken from the line as it came (W1). What
+//! the server asks is answered where it is read, from the first line on: a server that pings before it answers
+//! `initialize` is answered.
 //!
-//! Four tasks: one reads, one writes, one serves the server's requests, one supervises the process. The reader never
-//! waits for any of the others, so nothing the host or the server does can keep an answer from its caller.
+//! Three tasks: one reads, one writes, one supervises the process. The reader never waits for any of the others, so
+//! nothing the host or the server does can keep an answer from its caller.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_keys::McpServerKey;
-use rmcp::RoleClient;
-use rmcp::service::{RunningService, serve_directly_with_ct};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::io::AsyncWriteExt;
@@ -23,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 use super::codec::{self, Malformed};
 use super::disconnect::Disconnect;
 use super::dispatch::Dispatch;
+use super::elicitations::Interaction;
 use super::in_flight::InFlight;
 use super::line::{Line, LineBuffer};
 use super::notice::Notices;
@@ -30,7 +29,7 @@ use super::outbox::{Outbox, Refused};
 use super::pending::Pending;
 use super::process::{Exit, Launch, Process, SpawnError, Started};
 use super::request::{RequestError, RequestErrorKind};
-use super::server_request::ServerRequests;
+use super::server_request::Inlet;
 use crate::call::CallId;
 use crate::deadline::Deadline;
 
@@ -46,8 +45,6 @@ pub(crate) struct StdioLink {
     outbox: Arc<Outbox>,
     process: Process,
     closed: CancellationToken,
-    /// Serves until dropped.
-    _serving: RunningService<RoleClient, ServerRequests>,
 }
 
 impl StdioLink {
@@ -56,7 +53,7 @@ impl StdioLink {
         key: &McpServerKey,
         launch: &Launch,
         notices: Notices,
-        handler: ServerRequests,
+        interaction: Interaction,
     ) -> Result<Self, SpawnError> {
         let Started {
             stdin,
@@ -66,8 +63,7 @@ impl StdioLink {
         let pending = Pending::new();
         let outbox = Arc::new(Outbox::default());
         let closed = CancellationToken::new();
-        let (inlet, transport) = super::server_request::channel(outbox.clone());
-        let serving = serve_directly_with_ct(handler, transport, None, closed.child_token());
+        let inlet = Inlet::new(key, interaction, &outbox, &closed);
         let unread = CancellationToken::new();
         tokio::spawn(write(
             stdin,
@@ -94,7 +90,6 @@ impl StdioLink {
             outbox,
             process,
             closed,
-            _serving: serving,
         })
     }
 

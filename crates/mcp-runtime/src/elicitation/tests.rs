@@ -25,14 +25,26 @@ fn check(params: &str, expected: &str) {
 /// E1
 #[test]
 fn forms_and_pages_are_read_leniently() {
-    check(r#"{"message": "who?", "requestedSchema": {"n": 1e2}, "x": 1}"#, r#"who?: form {"n": 1e2}"#);
-    check(r#"{"mode": "form", "message": "sure?"}"#, r#"sure?: form {"type":"object"}"#);
-    check(r#"{"mode": null, "message": "", "requestedSchema": null}"#, ": form");
+    check(
+        r#"{"message": "who?", "requestedSchema": {"n": 1e2}, "x": 1}"#,
+        r#"who?: form {"n": 1e2}"#,
+    );
+    check(
+        r#"{"mode": "form", "message": "sure?"}"#,
+        r#"sure?: form {"type":"object"}"#,
+    );
+    check(
+        r#"{"mode": null, "message": "", "requestedSchema": null}"#,
+        ": form",
+    );
     check(
         r#"{"mode": "url", "message": "pay", "url": "https://pay.example/1?a=b", "elicitationId": "e"}"#,
         r#"pay: url https://pay.example/1?a=b Some("e")"#,
     );
-    check(r#"{"mode": "url", "message": "pay", "url": "http://localhost:1/"}"#, "http://localhost:1/ None");
+    check(
+        r#"{"mode": "url", "message": "pay", "url": "http://localhost:1/"}"#,
+        "http://localhost:1/ None",
+    );
 }
 
 /// E1
@@ -45,13 +57,32 @@ fn what_nobody_can_be_asked_is_told_so() {
     check(r#"{"message": 7}"#, "wrong type");
     check(r#"{"message": "a", "message": "b"}"#, "wrong type");
     check(r#"{"message": "m", "mode": "voice"}"#, "not supported");
-    check(r#"{"message": "m", "requestedSchema": []}"#, "`requestedSchema`");
-    for url in ["null", "7", "\"pay.example\"", "\"file:///etc/passwd\"", "\"javascript:alert(1)\"", "\"\""] {
-        check(&format!(r#"{{"message": "m", "mode": "url", "url": {url}}}"#), if url == "7" { "wrong type" } else { "`url`" });
+    check(
+        r#"{"message": "m", "requestedSchema": []}"#,
+        "`requestedSchema`",
+    );
+    for url in [
+        "null",
+        "7",
+        "\"pay.example\"",
+        "\"file:///etc/passwd\"",
+        "\"javascript:alert(1)\"",
+        "\"\"",
+    ] {
+        check(
+            &format!(r#"{{"message": "m", "mode": "url", "url": {url}}}"#),
+            if url == "7" { "wrong type" } else { "`url`" },
+        );
     }
-    check(&format!(r#"{{"message": "{}"}}"#, "x".repeat(LARGEST)), "larger than");
+    check(
+        &format!(r#"{{"message": "{}"}}"#, "x".repeat(LARGEST)),
+        "larger than",
+    );
     let server = McpServerKey::host("docs".parse().unwrap());
-    assert_eq!(Elicitation::read(&server, None, None).err(), Some(Unfit::NoObject));
+    assert_eq!(
+        Elicitation::read(&server, None, None).err(),
+        Some(Unfit::NoObject)
+    );
 }
 
 /// E1: the server's own words stay.
@@ -67,18 +98,36 @@ fn an_answer_has_content_when_a_form_is_accepted_and_only_then() {
     let content = || RawValue::from_string(r#"{"z":1e2,"a":0.10}"#.to_owned()).unwrap();
     let accepted = || ElicitationAnswer::accept_with(content()).unwrap();
     let rows = [
-        (accepted(), true, r#"{"action":"accept","content":{"z":1e2,"a":0.10}}"#),
+        (
+            accepted(),
+            true,
+            r#"{"action":"accept","content":{"z":1e2,"a":0.10}}"#,
+        ),
         (accepted(), false, r#"{"action":"accept"}"#),
-        (ElicitationAnswer::accept(), true, r#"{"action":"accept","content":{}}"#),
+        (
+            ElicitationAnswer::accept(),
+            true,
+            r#"{"action":"accept","content":{}}"#,
+        ),
         (ElicitationAnswer::accept(), false, r#"{"action":"accept"}"#),
-        (ElicitationAnswer::decline(), true, r#"{"action":"decline"}"#),
+        (
+            ElicitationAnswer::decline(),
+            true,
+            r#"{"action":"decline"}"#,
+        ),
         (ElicitationAnswer::cancel(), false, r#"{"action":"cancel"}"#),
     ];
     for (answer, form, expected) in rows {
-        assert_eq!(serde_json::to_string(&answer.result(form)).unwrap(), expected);
+        assert_eq!(
+            serde_json::to_string(&answer.result(form)).unwrap(),
+            expected
+        );
     }
     for content in ["[]", "null", "\"{}\""] {
         let content = RawValue::from_string(content.to_owned()).unwrap();
-        assert_eq!(ElicitationAnswer::accept_with(content).err(), Some(ContentNotAnObject));
+        assert_eq!(
+            ElicitationAnswer::accept_with(content).err(),
+            Some(ContentNotAnObject)
+        );
     }
 }

@@ -83,14 +83,17 @@ impl Starter {
             process: None,
         };
         let probe = Deadline::after((deadline.remaining() / PROBE_SHARE).min(PROBE_TIMEOUT));
+        let patience = slot.config.interaction_patience();
         let (stranger, deadline) = match slot.config.transport() {
             Transport::Stdio(stdio) => {
                 let launch = Launch::new(stdio, slot.cwd.as_deref());
-                (self.connector.spawn(&slot.key, &launch), deadline)
+                let stranger = self.connector.spawn(&slot.key, &launch, patience);
+                (stranger, deadline)
             }
             Transport::Http(http) => {
                 let deadline = if last { deadline } else { &probe };
-                (self.connector.http(&slot.key, http, era), deadline)
+                let stranger = self.connector.http(&slot.key, http, era, patience);
+                (stranger, deadline)
             }
         };
         let stranger = stranger.map_err(alone)?;

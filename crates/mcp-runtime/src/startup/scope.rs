@@ -29,7 +29,14 @@ pub(super) fn of(slot: &Slot, connection: &Connection, connector: &Connector) ->
         raw(&facts.server_info),
         raw(&facts.capabilities),
     );
-    let client = DiscoveryClient::new(&connector.client.name, &connector.client.version, "{}");
+    // What cannot be written is not sent either.
+    let capabilities = connector.introduction().capabilities;
+    let capabilities = serde_json::to_vec(&capabilities).unwrap_or_default();
+    let client = DiscoveryClient::new(
+        &connector.client.name,
+        &connector.client.version,
+        capabilities,
+    );
     let (transport, credential) = match slot.config.transport() {
         Transport::Stdio(stdio) => {
             let launch = Launch::new(stdio, slot.cwd.as_deref());

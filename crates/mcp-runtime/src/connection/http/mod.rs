@@ -1,7 +1,7 @@
 //! A server behind a streamable HTTP endpoint.
 //!
 //! As on stdio, our own requests have their own ids and their own table, and their answers are taken from the body or
-//! the event as it came (W1); rmcp serves the other direction. An exchange runs in the future of whoever asks:
+//! the event as it came (W1), and what the server asks is answered where it is read. An exchange runs in the future of whoever asks:
 //! dropping it closes its stream, and its deadline is the caller's. What the protocol owes the server, answers and
 //! cancellations, goes out by a task of its own, and so does the stream of what the server says unasked.
 
@@ -21,8 +21,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use mcp_keys::McpServerKey;
-use rmcp::RoleClient;
-use rmcp::service::{RunningService, serve_directly_with_ct};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::runtime::Handle;
@@ -40,13 +38,14 @@ use super::ToolCall;
 use super::codec;
 use super::disconnect::Disconnect;
 use super::dispatch::Dispatch;
+use super::elicitations::Interaction;
 use super::handshake::SpokenEra;
 use super::in_flight::InFlight;
 use super::notice::Notices;
 use super::outbox::Outbox;
 use super::pending::Pending;
 use super::request::{RequestError, RequestErrorKind};
-use super::server_request::ServerRequests;
+use super::server_request::Inlet;
 use crate::config::HttpTransport;
 use crate::deadline::Deadline;
 use endpoint::Endpoint;
@@ -59,8 +58,6 @@ const GOODBYE_TIMEOUT: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(crate) struct HttpLink {
     shared: Arc<Shared>,
-    /// Serves until dropped.
-    _serving: RunningService<RoleClient, ServerRequests>,
 }
 
 /// What the tasks and futures of one connection have in common.
@@ -92,15 +89,14 @@ impl HttpLink {
         tls: &Tls,
         era: SpokenEra,
         notices: Notices,
-        handler: ServerRequests,
+        interaction: Interaction,
         greeting: Box<RawValue>,
     ) -> Result<Self, HttpSetupError> {
         let endpoint = setup::endpoint(transport, tls)?;
         let pending = Pending::new();
         let outbox = Arc::new(Outbox::default());
         let closed = CancellationToken::new();
-        let (inlet, transport) = super::server_request::channel(outbox.clone());
-        let serving = serve_directly_with_ct(handler, transport, None, closed.child_token());
+        let inlet = Inlet::new(key, interaction, &outbox, &closed);
         let shared = Arc::new(Shared {
             endpoint,
             era,
@@ -112,10 +108,7 @@ impl HttpLink {
             closed,
         });
         tokio::spawn(outgoing::send_owed(shared.clone()));
-        Ok(Self {
-            shared,
-            _serving: serving,
-        })
+        Ok(Self { shared })
     }
 
     /// Sends a request and waits for its result until the deadline.
