@@ -5,7 +5,10 @@ use std::panic::Location;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use tokio::time::{Instant, sleep};
 
 use crate::failure::fail;
@@ -38,11 +41,28 @@ impl ServerLog {
     /// Every entry so far, in order; none before a process was started.
     #[must_use]
     pub fn entries(&self) -> Vec<Value> {
+        self.read()
+    }
+
+    fn read<T: DeserializeOwned>(&self) -> Vec<T> {
         let log = fs::read(&self.path).unwrap_or_default();
         // A line without its end is still being written.
         log.split_inclusive(|&byte| byte == b'\n')
             .filter(|line| line.ends_with(b"\n"))
             .filter_map(|line| serde_json::from_slice(line).ok())
+            .collect()
+    }
+
+    /// As [`messages`](Self::messages), each as the client wrote it.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        #[derive(Deserialize)]
+        struct Entry {
+            message: Box<RawValue>,
+        }
+        let entries = self.read::<Entry>().into_iter();
+        entries
+            .map(|entry| entry.message.get().to_owned())
             .collect()
     }
 

@@ -48,9 +48,15 @@ impl Journal {
     }
 
     pub(super) fn received(&self, line: &[u8]) -> io::Result<()> {
+        let text = String::from_utf8_lossy(line);
         match serde_json::from_slice::<Value>(line) {
-            Ok(message) => self.write(json!({"dir": "in", "message": message})),
-            Err(_) => self.write(json!({"dir": "in", "text": String::from_utf8_lossy(line)})),
+            // As it was written: a value would spell numbers anew.
+            Ok(_) => self.append(&format!(
+                "{{\"dir\":\"in\",\"message\":{},\"pid\":{}}}\n",
+                text.trim(),
+                process::id()
+            )),
+            Err(_) => self.write(json!({"dir": "in", "text": text})),
         }
     }
 
@@ -62,7 +68,11 @@ impl Journal {
 
     fn write(&self, mut entry: Value) -> io::Result<()> {
         entry["pid"] = json!(process::id());
-        (&self.file).write_all(format!("{entry}\n").as_bytes())
+        self.append(&format!("{entry}\n"))
+    }
+
+    fn append(&self, line: &str) -> io::Result<()> {
+        (&self.file).write_all(line.as_bytes())
     }
 }
 
