@@ -1,10 +1,11 @@
 //! Servers behind an HTTP endpoint (R2, R4, R9, B3, B4).
 
 mod answer;
+mod elicitation;
 mod handshake;
 mod resource;
 
-use mcp_runtime::{Era, HttpTransport, ServerConfig, ServerState};
+use mcp_runtime::{Era, HttpTransport, McpRuntime, McpRuntimeBuilder, ServerConfig, ServerState};
 use mcp_testkit::{Handshake, HttpHandle, ScriptedHttp};
 use serde_json::{Value, json};
 
@@ -25,8 +26,16 @@ fn at(url: &str) -> HttpTransport {
 
 /// A ready host, and the endpoint behind it that lists these tools.
 async fn ready(tools: &[&str]) -> (Host, HttpHandle) {
+    ready_with(|builder| builder, tools).await
+}
+
+/// As [`ready`], with a host that wants something of its own.
+async fn ready_with(
+    host: impl FnOnce(McpRuntimeBuilder) -> McpRuntimeBuilder,
+    tools: &[&str],
+) -> (Host, HttpHandle) {
     let (url, mut server) = ScriptedHttp::bind().await;
-    let host = Host::serve([remote(at(&url))]);
+    let host = Host::begin(host(McpRuntime::builder().server(remote(at(&url)))));
     let serving = async {
         server.initialize(Handshake::new(), Some(SESSION)).await;
         server

@@ -1,10 +1,12 @@
 //! Progress of calls: in order, of the right call, and before the result (R3, B4).
 
-use mcp_runtime::{CallId, CallOptions, RuntimeEvent};
+use std::time::Duration;
+
+use mcp_runtime::{CallId, CallOptions, RuntimeEvent, ServerConfig};
 use mcp_testkit::{Action, Script};
 use serde_json::{Value, json};
 
-use crate::host::{Host, at_once, logged, with_tool};
+use crate::host::{Host, SERVER, at_once, logged, stdio, with_tool};
 
 fn progress(token: &str, progress: f64, message: &str) -> Action {
     Action::Send(json!({
@@ -114,6 +116,40 @@ async fn progress_of_nobodys_call_is_not_told() {
     let told = host.told();
     assert!(!told.iter().any(is_progress), "{told:?}");
     host.end().await;
+}
+
+/// What becomes of a call that takes 3 s and reports progress all along.
+async fn kept_alive(configured: impl FnOnce(ServerConfig) -> ServerConfig) -> Result<(), Duration> {
+    let step = vec![
+        progress("$progressToken", 1.0, "step"),
+        Action::DelayMs(500),
+    ];
+    let steps = [Action::Repeat(6, step), Action::Standard];
+    let process = with_tool(Script::new(), "long", steps).command();
+    let host = Host::ready(configured(stdio(SERVER, &process))).await;
+    let outcome = host.call("long").await;
+    host.end().await;
+    outcome.map(drop).map_err(|error| {
+        let elapsed = error.request().and_then(|request| request.elapsed());
+        elapsed.expect("only time ends it").budget()
+    })
+}
+
+/// B4
+#[tokio::test]
+async fn progress_extends_a_call_only_where_that_is_configured_and_up_to_a_total() {
+    let (budget, total) = (Duration::from_secs(2), Duration::from_millis(2_500));
+    let (absolute, extended, capped) = tokio::join!(
+        kept_alive(|server| server.tool_timeout(budget)),
+        kept_alive(|server| server.tool_timeout(budget).reset_on_progress(true)),
+        kept_alive(|server| {
+            let server = server.tool_timeout(budget).reset_on_progress(true);
+            server.max_total_timeout(total)
+        }),
+    );
+    assert_eq!(absolute, Err(budget), "nothing is extended by itself");
+    assert_eq!(extended, Ok(()), "each step gives the budget back");
+    assert_eq!(capped, Err(total), "within the total");
 }
 
 /// R3

@@ -46,6 +46,7 @@ async fn an_elicitation_without_a_handler_is_declined() {
 #[tokio::test]
 async fn what_a_host_does_not_do_is_refused() {
     let refused = |answer: &Value| answer["error"]["code"] == -32_601;
+    check("roots/list", Value::Null, refused).await;
     check("vendor/thing", json!({"a": 1}), refused).await;
     let message = json!({"role": "user", "content": {"type": "text", "text": "hi"}});
     let params = json!({"messages": [message], "maxTokens": 1});
@@ -80,6 +81,26 @@ async fn a_request_that_cannot_be_read_is_refused_with_its_id() {
     let log = process.log();
     logged(&log, |log| answer(log).is_some()).await;
     let answer = answer(&log).unwrap();
-    assert!(answer["error"]["code"].is_i64(), "{answer}");
+    assert_eq!(answer["error"]["code"], -32_602, "{answer}");
+    host.end().await;
+}
+
+/// R9: and the call in whose middle they come goes on.
+#[tokio::test]
+async fn a_flood_of_requests_is_answered_and_so_is_what_comes_after_it() {
+    let request = json!({"jsonrpc": "2.0", "id": "flood", "method": "vendor/thing"});
+    let flood = Action::Repeat(600, vec![Action::Send(request)]);
+    let ping = Action::Ask {
+        method: "ping".into(),
+        params: Value::Null,
+    };
+    let script = with_tool(Script::new(), "wild", [flood, ping, Action::Standard]);
+    let (host, process) = Host::play(&script).await;
+    host.call("wild").await.unwrap();
+    let log = process.log();
+    let messages = log.messages();
+    let refused = messages.iter().filter(|message| message["id"] == "flood");
+    assert_eq!(refused.count(), 600);
+    assert_eq!(answer(&log).unwrap()["result"], json!({}));
     host.end().await;
 }

@@ -2,13 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use mcp_runtime::{ListingShare, McpRuntime, ServerConfig, ToolFilter};
+use mcp_runtime::{
+    Elicitation, ElicitationAnswer, ListingShare, McpRuntime, ServerConfig, ToolFilter,
+};
 use mcp_testkit::Script;
 use tempfile::TempDir;
 
 use super::gated::{Gated, legacy};
 use super::{begin, count_shared, end, shared};
 use crate::host::Host;
+
+/// The client called `one`, with a person to ask.
+const ASKS: &str = "one that asks";
 
 /// Two startups that overlap, the first of them fetching already; how many listings that takes.
 async fn check(
@@ -21,8 +26,14 @@ async fn check(
     let gated = Gated::new(&Script::new().tool_named("search"));
     let share = ListingShare::default();
     let startup = |server, client: &str| {
-        let builder = McpRuntime::builder().share_listings(&share);
-        Host::begin(builder.client(client, "1.0").server(server))
+        let builder = McpRuntime::builder().share_listings(&share).server(server);
+        Host::begin(if client == ASKS {
+            builder
+                .client("one", "1.0")
+                .elicitation(async |_: Elicitation| ElicitationAnswer::decline())
+        } else {
+            builder.client(client, "1.0")
+        })
     };
     let first = startup(first(&gated), "one");
     gated.joined(1).await;
@@ -43,6 +54,7 @@ async fn startups_that_differ_in_what_a_server_may_see_never_share() {
     let plain = Gated::config;
     check(plain, plain, "one", 1, "nothing differs").await;
     check(plain, plain, "other", 2, "the client's name").await;
+    check(plain, plain, ASKS, 2, "what the client offers").await;
     let argument = |gated: &Gated| legacy(gated.transport_with(Some("--verbose")));
     check(plain, argument, "one", 2, "an argument").await;
     let one = |gated: &Gated| legacy(gated.transport().env("TOKEN", "1"));
