@@ -47,6 +47,7 @@ pub(super) enum Success {
     Cancel {
         cancelled: bool,
     },
+    Done {},
 }
 
 /// What a listing says beside its entries.

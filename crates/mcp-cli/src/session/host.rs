@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::MAIN;
 use super::answer::Success;
+use super::elicitation::{Caller, Elicitations, Reply};
 use super::lines::Output;
 use super::operation::{Call, Request, Target};
 use super::start::{Begun, Rejected, Start};
@@ -22,6 +23,7 @@ use crate::report::{ErrorReport, ServerReport, ToolList};
 pub(super) struct Hosts {
     hosts: Mutex<HashMap<String, Arc<Host>>>,
     share: ListingShare,
+    elicitations: Arc<Elicitations>,
     main_is_over: CancellationToken,
 }
 
@@ -51,6 +53,7 @@ impl Hosts {
         Self {
             hosts: Mutex::default(),
             share,
+            elicitations: Arc::default(),
             main_is_over: CancellationToken::new(),
         }
     }
@@ -68,12 +71,18 @@ impl Hosts {
                 "runtime `{name}` is started already"
             )));
         }
+        let calls = Calls::default();
+        let caller = Caller {
+            runtime: (name != MAIN).then(|| name.clone()),
+            calls: calls.clone(),
+            output: output.clone(),
+            elicitations: self.elicitations.clone(),
+        };
         let Begun {
             runtime,
             events,
             rejected,
-        } = start.begin(&self.share)?;
-        let calls = Calls::default();
+        } = start.begin(&self.share, caller)?;
         super::events::forward(events, name.clone(), calls.clone(), output.clone());
         let host = Arc::new(Host {
             runtime,
@@ -87,6 +96,11 @@ impl Hosts {
             hosts: self.clone(),
             settled: false,
         })
+    }
+
+    /// Answers an elicitation, of whichever runtime.
+    pub(super) fn reply(&self, reply: Reply) -> Result<(), ErrorReport> {
+        self.elicitations.reply(reply)
     }
 
     /// The runtime of a name.

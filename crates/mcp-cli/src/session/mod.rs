@@ -4,6 +4,7 @@
 //! changes which runtimes and requests there are happens in the order of the lines.
 
 mod answer;
+mod elicitation;
 mod events;
 mod host;
 mod lines;
@@ -120,6 +121,7 @@ impl Session {
     fn begin(&self, operation: Operation) -> Result<Work, ErrorReport> {
         match operation {
             Operation::Start(start) => self.hosts.start(*start, &self.output).map(Work::Start),
+            Operation::ElicitReply(reply) => self.hosts.reply(reply).map(|()| Work::Done),
             Operation::Cancel { target } => Ok(Work::Cancelled(self.pending.cancel(target.get()))),
             Operation::On { runtime, request } => {
                 let host = self.hosts.get(&runtime)?;
@@ -137,6 +139,7 @@ impl Session {
 enum Work {
     Start(host::Starting),
     Cancelled(bool),
+    Done,
     On {
         host: Arc<host::Host>,
         request: operation::Request,
@@ -151,6 +154,7 @@ impl Work {
     async fn finish(self, session: &Session, id: &str) -> Result<Success, ErrorReport> {
         match self {
             Self::Start(starting) => Ok(starting.settle().await),
+            Self::Done => Ok(Success::Done {}),
             Self::Cancelled(cancelled) => Ok(Success::Cancel { cancelled }),
             Self::On { host, request } => host.answer(request, id).await,
             Self::Shutdown { host, runtime } => Ok(session.hosts.shut_down(&runtime, &host).await),

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::elicitation::Reply;
 use super::start::Start;
 use super::{Id, MAIN};
 use crate::report::ErrorReport;
@@ -12,6 +13,7 @@ use crate::report::ErrorReport;
 pub(super) enum Operation {
     Start(Box<Start>),
     Cancel { target: Box<RawValue> },
+    ElicitReply(Reply),
     On { runtime: String, request: Request },
     Shutdown { runtime: String },
 }
@@ -78,7 +80,6 @@ const LATER: &[&str] = &[
     "prompts",
     "get_prompt",
     "telemetry",
-    "elicit_reply",
     "approval_reply",
     "hook_reply",
     "access_reply",
@@ -147,6 +148,7 @@ fn operation(op: &str, runtime: String, line: &str) -> Result<Operation, ErrorRe
             let Cancel { target } = members(op, line)?;
             return Ok(Operation::Cancel { target });
         }
+        "elicit_reply" => return members(op, line).map(Operation::ElicitReply),
         "status" => Request::Status,
         "tools" => Request::Tools,
         "call" => Request::Call(Box::new(members(op, line)?)),
@@ -162,7 +164,7 @@ fn operation(op: &str, runtime: String, line: &str) -> Result<Operation, ErrorRe
         }
         op => {
             let known = "start, status, tools, call, resources, resource_templates, read_resource, cancel, refresh, \
-                         shutdown";
+                         elicit_reply, shutdown";
             return Err(ErrorReport::invalid(format!(
                 "there is no operation `{op}`; use one of {known}"
             )));
@@ -225,6 +227,11 @@ mod tests {
             r#"{"id":1,"op":"cancel"}"#,
             Some("1"),
             "missing field `target`",
+        );
+        check(
+            r#"{"id":1,"op":"elicit_reply","elicitation":1,"action":"shrug"}"#,
+            Some("1"),
+            "`elicit_reply` cannot be read",
         );
         check(r#"{"id":1,"op":"status","more":true}"#, Some("1"), "");
     }

@@ -7,6 +7,7 @@ use mcp_runtime::{
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::elicitation::Caller;
 use crate::report::{ErrorReport, ServerReport};
 
 /// The members of `start`.
@@ -82,13 +83,16 @@ impl Start {
     }
 
     /// Starts the runtime; its servers' fates are not known yet.
-    pub(super) fn begin(self, share: &ListingShare) -> Result<Begun, ErrorReport> {
+    pub(super) fn begin(self, share: &ListingShare, caller: Caller) -> Result<Begun, ErrorReport> {
         self.refuse_unsupported()?;
         let mut rejected = Vec::new();
         let mut builder = McpRuntime::builder()
             .share_listings(share)
             .multi_environment(MultiEnvironment::from(self.features.multi_environment_mcp))
             .name_profile(profile(self.name_limit)?);
+        if self.elicitation {
+            builder = builder.elicitation(caller);
+        }
         if let Some(servers) = &self.servers {
             builder = builder.servers(read(servers, None, &mut rejected)?.into_servers());
         }
@@ -109,7 +113,6 @@ impl Start {
     fn refuse_unsupported(&self) -> Result<(), ErrorReport> {
         let here = [
             (self.launcher.is_some(), "launcher"),
-            (self.elicitation, "elicitation"),
             (!self.handlers.is_empty(), "handlers"),
         ];
         let of_environments = self

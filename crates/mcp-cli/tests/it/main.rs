@@ -3,6 +3,7 @@
 mod call;
 mod configuration;
 mod demo;
+mod elicitation;
 mod help;
 mod program;
 mod session;

@@ -16,7 +16,7 @@ use crate::program::{command, docs, missing, scripted};
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A session under way.
-struct Session {
+pub(crate) struct Session {
     program: Child,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
@@ -25,7 +25,7 @@ struct Session {
 }
 
 impl Session {
-    fn open() -> Self {
+    pub(crate) fn open() -> Self {
         let mut command = command(["session"]);
         command
             .stdin(Stdio::piped())
@@ -48,14 +48,14 @@ impl Session {
         }
     }
 
-    fn send(&mut self, line: &str) {
+    pub(crate) fn send(&mut self, line: &str) {
         let input = self.input.as_mut().expect("the input is open");
         writeln!(input, "{line}").expect("the program reads");
     }
 
     /// The first line that is asked for, now or later.
     #[track_caller]
-    fn wait(&mut self, mut wanted: impl FnMut(&Value) -> bool) -> Value {
+    pub(crate) fn wait(&mut self, mut wanted: impl FnMut(&Value) -> bool) -> Value {
         if let Some(at) = self.seen.iter().position(&mut wanted) {
             return self.seen.remove(at);
         }
@@ -72,12 +72,12 @@ impl Session {
     }
 
     #[track_caller]
-    fn answer(&mut self, id: &str) -> Value {
+    pub(crate) fn answer(&mut self, id: &str) -> Value {
         self.wait(|line| line.get("event").is_none() && line["id"] == json!(id))
     }
 
     #[track_caller]
-    fn ask(&mut self, request: &Value) -> Value {
+    pub(crate) fn ask(&mut self, request: &Value) -> Value {
         self.send(&request.to_string());
         let id = request["id"]
             .as_str()
@@ -108,7 +108,7 @@ impl Session {
 
     /// Closes the input and waits for the end.
     #[track_caller]
-    fn end(mut self) -> Option<i32> {
+    pub(crate) fn end(mut self) -> Option<i32> {
         drop(self.input.take());
         // The channel closes with the output, which closes with the program.
         while self.lines.recv_timeout(PATIENCE).is_ok() {}
@@ -124,7 +124,7 @@ fn script(answer: impl IntoIterator<Item = Action>) -> Script {
 }
 
 /// Waits for what a server's log is to show.
-fn wait(log: impl Future<Output = ()>) {
+pub(crate) fn wait(log: impl Future<Output = ()>) {
     let executor = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build();
@@ -132,7 +132,7 @@ fn wait(log: impl Future<Output = ()>) {
 }
 
 #[track_caller]
-fn check_invalid(answer: &Value, message: &str) {
+pub(crate) fn check_invalid(answer: &Value, message: &str) {
     assert_eq!(answer["error"]["code"], "invalid_request", "{answer}");
     assert_eq!(answer["error"]["outcome"], "invalid_request", "{answer}");
     let said = answer["error"]["message"].as_str().expect("a message");
