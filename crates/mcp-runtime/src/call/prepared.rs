@@ -71,7 +71,8 @@ impl CallOptions {
         self
     }
 
-    /// A smaller budget than the server's `tool_timeout`; a larger one changes nothing (B3).
+    /// A smaller budget than the server's `tool_timeout`; a larger one changes nothing (B3). Where the server is
+    /// configured with `reset_on_progress`, this budget begins anew with progress too (B4).
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
@@ -132,7 +133,8 @@ impl PreparedCall {
         &self.snapshot.items()[self.item]
     }
 
-    /// Calls the tool. Dropping the future tells the server that nobody waits any more (B4).
+    /// Calls the tool. Dropping the future tells the server that nobody waits any more, and takes back what a person was
+    /// asked on behalf of the call (B4). The time a person takes does not count (B3).
     ///
     /// # Errors
     ///

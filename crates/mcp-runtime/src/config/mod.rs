@@ -6,8 +6,10 @@ mod mcp_json;
 mod members;
 mod secret;
 mod server;
+mod tool_filter;
 
 pub use error::{ConfigError, ConfigErrorKind};
 pub use mcp_json::McpServers;
 pub(crate) use secret::Secret;
-pub use server::{Era, HttpTransport, ServerConfig, StdioTransport, ToolFilter, Transport};
+pub use server::{Era, HttpTransport, ServerConfig, StdioTransport, Transport};
+pub use tool_filter::ToolFilter;

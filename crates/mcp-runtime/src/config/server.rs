@@ -1,6 +1,5 @@
 //! One server's configuration.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,7 +8,7 @@ use http::{HeaderName, HeaderValue};
 use mcp_keys::ServerName;
 use url::Url;
 
-use super::Secret;
+use super::{Secret, ToolFilter};
 use crate::call::CallBudget;
 
 /// How to reach one server, and how long to wait for it.
@@ -80,13 +79,6 @@ pub enum Era {
     Legacy,
     /// `server/discover`, from 2026-07-28 on.
     Modern,
-}
-
-/// Which of a server's tools are offered (R8). Applies after sharing: filters differ, listings do not.
-#[derive(Debug, Clone, Default)]
-pub struct ToolFilter {
-    enabled: Option<BTreeSet<String>>,
-    disabled: BTreeSet<String>,
 }
 
 impl ServerConfig {
@@ -236,6 +228,10 @@ impl ServerConfig {
         self.startup_timeout
     }
 
+    pub(crate) fn tool_budget(&self) -> Duration {
+        self.tool_timeout
+    }
+
     pub(crate) fn call_budget(&self) -> CallBudget {
         CallBudget {
             timeout: self.tool_timeout,
@@ -321,35 +317,6 @@ impl HttpTransport {
     }
 }
 
-impl ToolFilter {
-    /// Every tool.
-    #[must_use]
-    pub fn all() -> Self {
-        Self::default()
-    }
-
-    /// Only these.
-    #[must_use]
-    pub fn only(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.enabled = Some(names.into_iter().map(Into::into).collect());
-        self
-    }
-
-    /// Not these, even when they are among the only ones.
-    #[must_use]
-    pub fn except(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.disabled = names.into_iter().map(Into::into).collect();
-        self
-    }
-
-    pub(crate) fn admits(&self, name: &str) -> bool {
-        self.enabled
-            .as_ref()
-            .is_none_or(|enabled| enabled.contains(name))
-            && !self.disabled.contains(name)
-    }
-}
-
 // Arguments, values, and what stands in a URL beside its origin may be secrets.
 
 impl fmt::Debug for StdioTransport {
@@ -379,16 +346,6 @@ impl fmt::Debug for HttpTransport {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// R8
-    #[test]
-    fn a_disabled_tool_is_not_offered_even_when_enabled() {
-        let filter = ToolFilter::all().only(["a", "b"]).except(["b"]);
-        assert!(filter.admits("a"));
-        assert!(!filter.admits("b"));
-        assert!(!filter.admits("c"));
-        assert!(ToolFilter::all().admits("anything"));
-    }
 
     #[test]
     fn debug_shows_no_secret() {

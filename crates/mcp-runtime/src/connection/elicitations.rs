@@ -132,6 +132,7 @@ impl Elicitations {
 impl Asked {
     async fn answer(self, elicitation: Elicitation) {
         let form = matches!(elicitation.mode(), ElicitationMode::Form { .. });
+        let server = elicitation.server().clone();
         let Self {
             place,
             pause,
@@ -156,6 +157,7 @@ impl Asked {
         match answer {
             Ok(answer) => replies.result(&id, &answer.result(form)),
             Err(_panic) => {
+                tracing::error!(%server, "the host's handler of elicitations panicked");
                 let refusal = Refusal::new(Refusal::INTERNAL_ERROR, "asking has failed");
                 replies.refuse(&id, &refusal);
             }

@@ -15,19 +15,19 @@ pub(crate) struct Question {
 /// Whoever sits behind the handler of a host.
 #[derive(Debug)]
 pub(crate) struct Person {
-    questions: mpsc::UnboundedReceiver<Question>,
+    questions: mpsc::Receiver<Question>,
 }
 
 /// A handler, and the person behind it.
 pub(crate) fn person() -> (impl ElicitationHandler, Person) {
-    let (asked, questions) = mpsc::unbounded_channel();
+    let (asked, questions) = mpsc::channel(64);
     let handler = move |elicitation| {
         let (answer, answered) = oneshot::channel();
         let question = Question {
             elicitation,
             answer,
         };
-        asked.send(question).expect("the person is there");
+        asked.try_send(question).expect("the person is there");
         async { answered.await.expect("the person answers") }
     };
     (handler, Person { questions })

@@ -98,6 +98,18 @@ fn a_wrong_entry_is_named_and_the_others_stay() {
         "`startup_timeout_sec` must be a positive number of seconds",
     );
     check(
+        r#"{"x": {"command": "a", "interaction_timeout_sec": 0}}"#,
+        "`interaction_timeout_sec` must be a positive number of seconds",
+    );
+    check(
+        r#"{"x": {"command": "a", "reset_on_progress": "yes"}}"#,
+        "`reset_on_progress` must be `true` or `false`",
+    );
+    check(
+        r#"{"x": {"command": "a", "max_total_timeout_sec": "1 h"}}"#,
+        "`max_total_timeout_sec` must be a positive number of seconds",
+    );
+    check(
         r#"{"x": {"command": "a", "tool_timeout_sec": -1}}"#,
         "`tool_timeout_sec` must be a positive number of seconds",
     );
@@ -110,6 +122,30 @@ fn a_wrong_entry_is_named_and_the_others_stay() {
         r#"{"x": {"command": "a", "era": "future"}}"#,
         "`era` must be `auto`, `legacy` or `modern`",
     );
+}
+
+/// B3, B4
+#[test]
+fn times_are_those_of_the_entry_or_the_defaults() {
+    let times = |members: &str| {
+        let text = format!(r#"{{"mcpServers": {{"x": {{"command": "a"{members}}}}}}}"#);
+        let read = McpServers::from_json(&text).unwrap();
+        let server = &read.servers()[0];
+        assert_eq!(read.unknown_members(), [""; 0]);
+        let call = server.call_budget();
+        (
+            call.timeout.as_secs_f64(),
+            call.total.map(|total| total.as_secs_f64()),
+            server.interaction_patience().as_secs_f64(),
+        )
+    };
+    assert_eq!(times(""), (60.0, None, 600.0));
+    let total = r#", "max_total_timeout_sec": 90"#;
+    assert_eq!(times(total), (60.0, None, 600.0));
+    let all =
+        r#", "tool_timeout_sec": 2.5, "interaction_timeout_sec": 0.5, "reset_on_progress": true"#;
+    assert_eq!(times(all), (2.5, Some(3_600.0), 0.5));
+    assert_eq!(times(&format!("{all}{total}")), (2.5, Some(90.0), 0.5));
 }
 
 /// U1

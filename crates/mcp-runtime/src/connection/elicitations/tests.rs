@@ -18,7 +18,7 @@ struct Scene {
     calls: Arc<Calls>,
     outbox: Arc<Outbox>,
     closed: CancellationToken,
-    asked: mpsc::UnboundedReceiver<Question>,
+    asked: mpsc::Receiver<Question>,
 }
 
 /// What the person was asked. Nobody waits for the answer any more when its channel is closed.
@@ -29,11 +29,11 @@ struct Question {
 
 impl Scene {
     fn new() -> Self {
-        let (questions, asked) = mpsc::unbounded_channel();
+        let (questions, asked) = mpsc::channel(OPEN);
         let handler = move |elicitation| {
             let (answer, answered) = oneshot::channel();
             questions
-                .send(Question {
+                .try_send(Question {
                     elicitation,
                     answer,
                 })
@@ -46,7 +46,7 @@ impl Scene {
 
     fn with(
         handler: impl crate::elicitation::ElicitationHandler,
-        asked: mpsc::UnboundedReceiver<Question>,
+        asked: mpsc::Receiver<Question>,
     ) -> Self {
         let (calls, outbox) = (Arc::<Calls>::default(), Arc::<Outbox>::default());
         let interaction = Interaction {
@@ -120,7 +120,7 @@ async fn what_a_person_says_reaches_the_server_as_it_is() {
 /// E1
 #[tokio::test(flavor = "current_thread", start_paused = true)]
 async fn a_handler_that_panics_is_an_internal_error() {
-    let (_questions, asked) = mpsc::unbounded_channel();
+    let (_questions, asked) = mpsc::channel(OPEN);
     let early = Scene::with(
         |_| -> std::future::Ready<ElicitationAnswer> { panic!("before the first await") },
         asked,
@@ -132,7 +132,7 @@ async fn a_handler_that_panics_is_an_internal_error() {
             .await
             .starts_with(r#""id":1,"error":{"code":-32603"#)
     );
-    let (_questions, asked) = mpsc::unbounded_channel();
+    let (_questions, asked) = mpsc::channel(OPEN);
     let late = Scene::with(
         async |_| {
             yield_now().await;
