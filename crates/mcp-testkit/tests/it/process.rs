@@ -268,6 +268,17 @@ async fn asks_the_client_and_logs_its_response() {
 }
 
 #[tokio::test]
+async fn the_log_has_messages_as_they_were_written() {
+    let mut server = Running::start(&Script::new());
+    let ping = r#"{"n":1e2,"method":"ping","id":1,"big":123456789012345678901234567890}"#;
+    let stdin = server.stdin.as_mut().expect("open");
+    let written = stdin.write_all(format!("{ping}\n").as_bytes()).await;
+    written.expect("the server reads");
+    server.line().await;
+    assert_eq!(server.process.log().lines(), [ping]);
+}
+
+#[tokio::test]
 async fn a_banner_comes_before_everything_and_an_exit_has_its_status() {
     let die = Rule::at_start([
         Action::stdout("ready on stdio\n"),
