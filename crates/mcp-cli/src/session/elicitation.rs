@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
-use super::host::Calls;
+use super::calls::Calls;
 use super::lines::Output;
 use crate::report::ErrorReport;
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::MAIN;
-use super::host::Calls;
+use super::calls::Calls;
 use super::lines::Output;
 
 /// Writes every event of a runtime, until it is shut down or nobody reads.

@@ -6,12 +6,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use mcp_runtime::{CallId, CallOptions, ListingShare, McpRuntime, PreparedCall};
+use mcp_runtime::{CallOptions, ListingShare, McpRuntime, PreparedCall};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::MAIN;
 use super::answer::Success;
+use super::calls::Calls;
 use super::elicitation::{Caller, Elicitations, Reply};
 use super::lines::Output;
 use super::operation::{Call, Request, Target};
@@ -34,10 +35,6 @@ pub(super) struct Host {
     rejected: Vec<Rejected>,
     calls: Calls,
 }
-
-/// Which request each call belongs to, for its progress.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Calls(Arc<Mutex<HashMap<CallId, String>>>);
 
 /// A runtime whose `start` has not been answered. Dropping it drops the runtime.
 #[derive(Debug)]
@@ -268,36 +265,4 @@ impl Host {
 fn milliseconds(timeout_ms: f64) -> Result<Duration, ErrorReport> {
     Duration::try_from_secs_f64(timeout_ms / 1_000.0)
         .map_err(|_range| ErrorReport::invalid("`timeout_ms` must be a positive number"))
-}
-
-/// Forgets whose call it was, when dropped.
-struct Attributed {
-    calls: Calls,
-    call: CallId,
-}
-
-impl Calls {
-    fn attribute(&self, call: CallId, request: &str) -> Attributed {
-        self.calls().insert(call, request.to_owned());
-        Attributed {
-            calls: self.clone(),
-            call,
-        }
-    }
-
-    /// The request of a call, as the JSON text of its id.
-    pub(super) fn request(&self, call: CallId) -> Option<String> {
-        self.calls().get(&call).cloned()
-    }
-
-    fn calls(&self) -> MutexGuard<'_, HashMap<CallId, String>> {
-        // Every map operation is complete or has not begun.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for Attributed {
-    fn drop(&mut self) {
-        self.calls.calls().remove(&self.call);
-    }
 }

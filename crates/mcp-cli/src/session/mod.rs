@@ -4,6 +4,7 @@
 //! changes which runtimes and requests there are happens in the order of the lines.
 
 mod answer;
+mod calls;
 mod elicitation;
 mod events;
 mod host;
