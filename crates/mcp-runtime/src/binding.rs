@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use mcp_catalog::CatalogSnapshot;
 use mcp_keys::{
-    EnvironmentId, ModelName, NameCollision, NameProfile, ServerName, ToolKey, ToolName,
-    ToolNameIndex,
+    EnvironmentId, McpServerKey, ModelName, NameCollision, NameProfile, ServerName, ServerScope,
+    ToolKey, ToolName, ToolNameIndex,
 };
 
+use crate::authority::{Authorities, Authority, CapturedAuthorities};
 use crate::call::{CallBudget, PrepareError, PrepareErrorKind, PreparedCall};
 use crate::connection::Connection;
 use crate::scope::Scope;
@@ -30,6 +31,7 @@ struct Captured {
     places: Vec<(ToolKey, Place)>,
     servers: Vec<BoundServer>,
     scope: Scope,
+    authorities: CapturedAuthorities,
 }
 
 #[derive(Debug)]
@@ -75,7 +77,12 @@ impl<'a> BoundTool<'a> {
 }
 
 impl Binding {
-    pub(crate) fn capture(slots: &[Arc<Slot>], profile: &NameProfile, scope: &Scope) -> Self {
+    pub(crate) fn capture(
+        slots: &[Arc<Slot>],
+        profile: &NameProfile,
+        scope: &Scope,
+        authorities: CapturedAuthorities,
+    ) -> Self {
         let mut servers = Vec::new();
         let mut located = Vec::new();
         for slot in slots {
@@ -107,6 +114,7 @@ impl Binding {
                 places: located,
                 servers,
                 scope: scope.clone(),
+                authorities,
             }),
         }
     }
@@ -121,7 +129,10 @@ impl Binding {
     }
 
     /// Whether a capture made now would be the same.
-    pub(crate) fn is_current(&self, slots: &[Arc<Slot>]) -> bool {
+    pub(crate) fn is_current(&self, slots: &[Arc<Slot>], authorities: &Authorities) -> bool {
+        if !authorities.is_current(&self.captured.authorities) {
+            return false;
+        }
         let mut captured = self.captured.servers.iter();
         let mut connections = slots.iter().filter_map(|slot| slot.connection());
         loop {
@@ -216,7 +227,20 @@ impl Binding {
             snapshot.clone(),
             place.item,
             *budget,
+            self.authority(connection.key()),
         ))
+    }
+
+    /// The authority of the environment that owns a server; the host's servers live under the primary one's (S8).
+    fn authority(&self, server: &McpServerKey) -> Authority {
+        let Captured {
+            authorities, scope, ..
+        } = &*self.captured;
+        let owner = match server.scope() {
+            ServerScope::Environment(id) => id,
+            ServerScope::Host => scope.selected.primary(),
+        };
+        authorities.get(owner).cloned().unwrap_or_default()
     }
 }
 

@@ -11,6 +11,7 @@ use mcp_keys::{
 };
 use rmcp::model::Implementation;
 
+use crate::authority::Authorities;
 use crate::config::ServerConfig;
 use crate::connection::{Connector, Tls};
 use crate::elicitation::{ElicitationHandler, Elicitor};
@@ -166,7 +167,12 @@ impl McpRuntimeBuilder {
         };
         let known = known(&slots, self.multi_environment);
         let scope = Scope { known, selected };
-        let runtime = McpRuntime::run(slots, starter, self.profile, scope);
+        let environments = self.environments.iter();
+        let authorities = Authorities::new(
+            environments
+                .map(|environment| (environment.id().clone(), environment.authority().clone())),
+        );
+        let runtime = McpRuntime::run(slots, starter, self.profile, scope, authorities);
         Ok((runtime, stream))
     }
 

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use mcp_keys::EnvironmentId;
+use mcp_sandbox_meta::SandboxState;
 
+use crate::authority::Authority;
 use crate::config::ServerConfig;
 
 /// A place where servers run: its id, its working directory, and the servers it owns.
@@ -23,6 +25,7 @@ pub struct Environment {
     id: EnvironmentId,
     cwd: Option<PathBuf>,
     selected: bool,
+    authority: Authority,
     servers: Vec<ServerConfig>,
 }
 
@@ -34,6 +37,7 @@ impl Environment {
             id,
             cwd: None,
             selected: true,
+            authority: Authority::default(),
             servers: Vec::new(),
         }
     }
@@ -49,6 +53,14 @@ impl Environment {
     #[must_use]
     pub fn selected(mut self, selected: bool) -> Self {
         self.selected = selected;
+        self
+    }
+
+    /// The sandbox state under which calls of its servers, and of the host's where it is the primary one, are made. Servers
+    /// that want to know it are told, whole and to the byte (S2, S3).
+    #[must_use]
+    pub fn sandbox_state(mut self, state: SandboxState) -> Self {
+        self.authority.sandbox_state = Some(state);
         self
     }
 
@@ -70,6 +82,10 @@ impl Environment {
     #[must_use]
     pub fn id(&self) -> &EnvironmentId {
         &self.id
+    }
+
+    pub(crate) fn authority(&self) -> &Authority {
+        &self.authority
     }
 
     pub(crate) fn is_selected(&self) -> bool {

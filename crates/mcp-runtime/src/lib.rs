@@ -40,6 +40,7 @@
 //! classifies failures.
 
 mod address;
+mod authority;
 mod binding;
 mod builder;
 mod call;
@@ -64,6 +65,7 @@ mod status;
 mod tool;
 
 pub use address::ServerAddress;
+pub use authority::UnknownEnvironment;
 pub use binding::{Binding, BoundTool};
 pub use builder::{BuildError, ListingShare, McpRuntimeBuilder};
 pub use call::{
@@ -99,6 +101,8 @@ pub use mcp_keys::{
     EnvironmentId, HiddenReason, McpServerKey, ModelName, MultiEnvironment, NameProfile,
     ServerName, ServerScope, ToolKey, ToolName,
 };
+/// What servers are told of the sandbox, as it appears in this crate's interface.
+pub use mcp_sandbox_meta::SandboxState;
 /// Codes of failures, as they appear in this crate's interface.
 pub use mcp_telemetry::{ErrorCode, FailureOutcome, ToolErrorCode};
 

@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use futures_util::future::join_all;
-use mcp_keys::NameProfile;
+use mcp_keys::{EnvironmentId, NameProfile};
+use mcp_sandbox_meta::SandboxState;
 
+use crate::authority::{Authorities, Authority, UnknownEnvironment};
 use crate::binding::Binding;
 use crate::builder::McpRuntimeBuilder;
 use crate::connection::Connection;
@@ -29,6 +31,7 @@ pub struct McpRuntime {
     starter: Starter,
     profile: NameProfile,
     scope: Scope,
+    authorities: Authorities,
     /// The last capture, for as long as it is current.
     captured: ArcSwapOption<Binding>,
 }
@@ -63,6 +66,7 @@ impl McpRuntime {
         starter: Starter,
         profile: NameProfile,
         scope: Scope,
+        authorities: Authorities,
     ) -> Self {
         for slot in &slots {
             if matches!(slot.state(), SlotState::Starting) {
@@ -74,6 +78,7 @@ impl McpRuntime {
             starter,
             profile,
             scope,
+            authorities,
             captured: ArcSwapOption::empty(),
         }
     }
@@ -105,11 +110,12 @@ impl McpRuntime {
     #[must_use]
     pub fn capture(&self) -> Binding {
         if let Some(binding) = self.captured.load().as_deref()
-            && binding.is_current(&self.slots)
+            && binding.is_current(&self.slots, &self.authorities)
         {
             return binding.clone();
         }
-        let binding = Binding::capture(&self.slots, &self.profile, &self.scope);
+        let authorities = self.authorities.capture();
+        let binding = Binding::capture(&self.slots, &self.profile, &self.scope, authorities);
         for tools in binding.collisions() {
             let tools = tools.to_vec();
             self.starter
@@ -119,6 +125,20 @@ impl McpRuntime {
         }
         self.captured.store(Some(Arc::new(binding.clone())));
         binding
+    }
+
+    /// Changes the sandbox state of an environment; `None` takes it away. Later captures see it, earlier ones do not (S8).
+    ///
+    /// # Errors
+    ///
+    /// When there is no such environment.
+    pub fn set_sandbox_state(
+        &self,
+        environment: &EnvironmentId,
+        state: Option<SandboxState>,
+    ) -> Result<(), UnknownEnvironment> {
+        let change = move |authority: &mut Authority| authority.sandbox_state.clone_from(&state);
+        self.authorities.change(environment, change)
     }
 
     /// Ends every server within `timeout`: processes first, protocol politeness within what is left (R11). Doing it

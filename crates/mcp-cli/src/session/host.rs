@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use mcp_runtime::{CallOptions, ListingShare, McpRuntime, PreparedCall};
+use mcp_runtime::{CallOptions, EnvironmentId, ListingShare, McpRuntime, PreparedCall};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -15,7 +15,7 @@ use super::answer::Success;
 use super::calls::Calls;
 use super::elicitation::{Caller, Elicitations, Reply};
 use super::lines::Output;
-use super::operation::{Call, Request, Target};
+use super::operation::{Call, Change, Request, Target};
 use super::start::{Begun, Rejected, Start};
 use crate::report::{ErrorReport, ServerReport, ToolList};
 
@@ -178,6 +178,22 @@ impl Drop for Starting {
 }
 
 impl Host {
+    /// Changes an environment for what is captured from now on.
+    pub(super) fn change(&self, change: Change) -> Result<(), ErrorReport> {
+        let Change {
+            environment_id,
+            sandbox_state,
+            ..
+        } = change;
+        let environment = EnvironmentId::new(environment_id)
+            .map_err(|error| ErrorReport::invalid_because(&error))?;
+        if let Some(state) = sandbox_state {
+            let changed = self.runtime.set_sandbox_state(&environment, state);
+            changed.map_err(|error| ErrorReport::invalid_because(&error))?;
+        }
+        Ok(())
+    }
+
     /// Answers one request; `id` is its own.
     pub(super) async fn answer(&self, request: Request, id: &str) -> Result<Success, ErrorReport> {
         match request {

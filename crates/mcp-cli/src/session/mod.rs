@@ -123,6 +123,11 @@ impl Session {
         match operation {
             Operation::Start(start) => self.hosts.start(*start, &self.output).map(Work::Start),
             Operation::ElicitReply(reply) => self.hosts.reply(reply).map(|()| Work::Done),
+            Operation::SetEnvironment { runtime, change } => self
+                .hosts
+                .get(&runtime)?
+                .change(change)
+                .map(|()| Work::Done),
             Operation::Cancel { target } => Ok(Work::Cancelled(self.pending.cancel(target.get()))),
             Operation::On { runtime, request } => {
                 let host = self.hosts.get(&runtime)?;

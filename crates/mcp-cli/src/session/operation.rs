@@ -1,6 +1,7 @@
 //! The requests of a session, as they are read.
 
-use serde::Deserialize;
+use mcp_runtime::SandboxState;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::elicitation::Reply;
@@ -14,6 +15,7 @@ pub(super) enum Operation {
     Start(Box<Start>),
     Cancel { target: Box<RawValue> },
     ElicitReply(Reply),
+    SetEnvironment { runtime: String, change: Change },
     On { runtime: String, request: Request },
     Shutdown { runtime: String },
 }
@@ -28,6 +30,41 @@ pub(super) enum Request {
     Resources(List),
     ResourceTemplates(List),
     ReadResource(Read),
+}
+
+/// `set_environment`: what of an environment is another now.
+#[derive(Debug, Deserialize)]
+pub(super) struct Change {
+    pub(super) environment_id: String,
+    /// `null` takes it away; absent leaves it.
+    #[serde(default, deserialize_with = "given")]
+    pub(super) sandbox_state: Option<Option<SandboxState>>,
+    permissions: Option<Box<RawValue>>,
+    launcher: Option<Box<RawValue>>,
+    selected: Option<Box<RawValue>>,
+}
+
+fn given<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Option<SandboxState>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}
+
+impl Change {
+    /// What restricts or changes how servers run must not be ignored.
+    fn supported(self) -> Result<Self, ErrorReport> {
+        let later = [
+            (self.permissions.is_some(), "permissions"),
+            (self.launcher.is_some(), "launcher"),
+            (self.selected.is_some(), "selected"),
+        ];
+        match later.into_iter().find(|(given, _)| *given) {
+            Some((_, member)) => Err(ErrorReport::invalid(format!(
+                "`{member}` is not supported by this version"
+            ))),
+            None => Ok(self),
+        }
+    }
 }
 
 /// `call`: a tool by its model-visible name, or by server and tool.
@@ -72,7 +109,6 @@ pub(super) struct Read {
 
 /// Operations of the protocol that this version does not have.
 const LATER: &[&str] = &[
-    "set_environment",
     "capture",
     "prepare",
     "execute",
@@ -148,6 +184,10 @@ fn operation(op: &str, runtime: String, line: &str) -> Result<Operation, ErrorRe
             let Cancel { target } = members(op, line)?;
             return Ok(Operation::Cancel { target });
         }
+        "set_environment" => {
+            let change = members::<Change>(op, line)?.supported()?;
+            return Ok(Operation::SetEnvironment { runtime, change });
+        }
         "elicit_reply" => return members(op, line).map(Operation::ElicitReply),
         "status" => Request::Status,
         "tools" => Request::Tools,
@@ -163,8 +203,8 @@ fn operation(op: &str, runtime: String, line: &str) -> Result<Operation, ErrorRe
             )));
         }
         op => {
-            let known = "start, status, tools, call, resources, resource_templates, read_resource, cancel, refresh, \
-                         elicit_reply, shutdown";
+            let known = "start, status, set_environment, tools, call, resources, resource_templates, read_resource, cancel, \
+                         refresh, elicit_reply, shutdown";
             return Err(ErrorReport::invalid(format!(
                 "there is no operation `{op}`; use one of {known}"
             )));

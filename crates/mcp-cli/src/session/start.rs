@@ -2,7 +2,7 @@
 
 use mcp_runtime::{
     Environment, EnvironmentId, ErrorChain, EventStream, ListingShare, McpRuntime, McpServers,
-    MultiEnvironment, NameProfile,
+    MultiEnvironment, NameProfile, SandboxState,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -41,7 +41,7 @@ struct EnvironmentMembers {
     selected: Option<bool>,
     servers: Option<Box<RawValue>>,
     executor: Option<Box<RawValue>>,
-    sandbox_state: Option<Box<RawValue>>,
+    sandbox_state: Option<SandboxState>,
     permissions: Option<Box<RawValue>>,
     launcher: Option<Box<RawValue>>,
     plugin_roots: Option<Vec<String>>,
@@ -133,10 +133,9 @@ impl Start {
 }
 
 impl EnvironmentMembers {
-    fn unsupported(&self) -> [(bool, &'static str); 5] {
+    fn unsupported(&self) -> [(bool, &'static str); 4] {
         [
             (self.executor.is_some(), "environments.executor"),
-            (self.sandbox_state.is_some(), "environments.sandbox_state"),
             (self.permissions.is_some(), "environments.permissions"),
             (self.launcher.is_some(), "environments.launcher"),
             (
@@ -154,6 +153,9 @@ impl EnvironmentMembers {
         let mut environment = Environment::new(id.clone()).selected(self.selected.unwrap_or(true));
         if let Some(cwd) = self.cwd {
             environment = environment.cwd(cwd);
+        }
+        if let Some(state) = self.sandbox_state {
+            environment = environment.sandbox_state(state);
         }
         if let Some(servers) = &self.servers {
             environment = environment.servers(read(servers, Some(&id), rejected)?.into_servers());

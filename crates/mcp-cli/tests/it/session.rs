@@ -250,9 +250,9 @@ fn what_is_no_request_is_told_so_and_ends_nothing() {
     );
     check_invalid(
         &session.ask(
-            &json!({"id": "5", "op": "start", "environments": [{"id": "a", "sandbox_state": {}}]}),
+            &json!({"id": "5", "op": "start", "environments": [{"id": "a", "launcher": "/bin/true"}]}),
         ),
-        "`environments.sandbox_state` is not supported",
+        "`environments.launcher` is not supported",
     );
     assert_eq!(session.ask(&json!({"id": "6", "op": "start"}))["ok"], true);
     check_invalid(

@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use mcp_catalog::CatalogSnapshot;
 use mcp_keys::ToolKey;
-use mcp_sandbox_meta::RawMeta;
+use mcp_sandbox_meta::{RawMeta, SANDBOX_STATE_KEY, SANDBOX_STATE_META_KEY};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{CallBudget, CallError, CallErrorKind, CallId, ToolOutput};
+use crate::authority::Authority;
 use crate::connection::{Connection, RequestError, ToolCall};
 use crate::tool::Tool;
 
@@ -28,6 +29,7 @@ pub struct PreparedCall {
     snapshot: Arc<CatalogSnapshot<Tool>>,
     item: usize,
     budget: CallBudget,
+    authority: Authority,
 }
 
 /// What goes with a call.
@@ -104,6 +106,7 @@ impl PreparedCall {
         snapshot: Arc<CatalogSnapshot<Tool>>,
         item: usize,
         budget: CallBudget,
+        authority: Authority,
     ) -> Self {
         Self {
             id: CallId::next(),
@@ -112,6 +115,7 @@ impl PreparedCall {
             snapshot,
             item,
             budget,
+            authority,
         }
     }
 
@@ -158,9 +162,10 @@ impl PreparedCall {
         if !arguments.get().starts_with('{') {
             return Err(CallErrorKind::Arguments);
         }
-        let meta = meta
+        let mut meta = meta
             .as_deref()
             .map_or_else(|| Ok(RawMeta::new()), RawMeta::without_reserved)?;
+        self.tell_authority(&mut meta);
         if !self.is_current() {
             return Err(CallErrorKind::CatalogChanged);
         }
@@ -184,6 +189,16 @@ impl PreparedCall {
             under_way.answered();
         }
         ToolOutput::new(answer?).ok_or(CallErrorKind::Result)
+    }
+
+    /// Tells a server that wants to know under which sandbox state the call is made (S2).
+    fn tell_authority(&self, meta: &mut RawMeta) {
+        if let Some(state) = &self.authority.sandbox_state
+            && self.connection.facts().wants_sandbox_state
+        {
+            meta.push(SANDBOX_STATE_KEY, state.as_raw());
+            meta.push(SANDBOX_STATE_META_KEY, state.as_raw());
+        }
     }
 
     /// Whether the server still offers the tool as it was captured (B2).

@@ -1,6 +1,6 @@
 //! How a server and we agree, in either era, and what that tells about the server (R5).
 
-use mcp_sandbox_meta::RawMeta;
+use mcp_sandbox_meta::{RawMeta, advertises_sandbox_state};
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
@@ -52,6 +52,8 @@ pub(crate) struct ServerFacts {
     pub(crate) protocol_version: String,
     pub(crate) server_info: Option<Box<RawValue>>,
     pub(crate) capabilities: Option<Box<RawValue>>,
+    /// Whether it wants to know the sandbox state of each call (S1).
+    pub(crate) wants_sandbox_state: bool,
 }
 
 /// A version that we cannot speak.
@@ -158,6 +160,7 @@ pub(super) async fn legacy(
         protocol_version,
         server_info: answer.server_info.map(ToOwned::to_owned),
         capabilities: answer.capabilities.map(ToOwned::to_owned),
+        wants_sandbox_state: advertises_sandbox_state(raw.get()),
     })
 }
 
@@ -215,6 +218,7 @@ pub(super) async fn modern(
             .and_then(|meta| meta.server_info)
             .map(ToOwned::to_owned),
         capabilities: answer.capabilities.map(ToOwned::to_owned),
+        wants_sandbox_state: advertises_sandbox_state(raw.get()),
     })
 }
 

@@ -221,6 +221,7 @@ mod tests {
                 protocol_version: String::new(),
                 server_info: None,
                 capabilities: capabilities.map(raw),
+                wants_sandbox_state: false,
             };
             assert_eq!(declares(&server, "resources"), expected, "{capabilities:?}");
         }

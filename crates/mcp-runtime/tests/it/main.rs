@@ -3,6 +3,7 @@
 
 mod announcement;
 mod argument;
+mod authority;
 mod budget;
 mod cancellation;
 mod catalog;

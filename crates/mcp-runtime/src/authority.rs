@@ -1,0 +1,96 @@
+//! Under which authority calls are made, per environment (S8).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use mcp_keys::EnvironmentId;
+use mcp_sandbox_meta::SandboxState;
+
+/// What an environment allows its servers: what they are told, not what this crate enforces.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Authority {
+    /// The sandbox state, passed on whole (S3).
+    pub(crate) sandbox_state: Option<SandboxState>,
+}
+
+/// The authority of every environment at one moment.
+pub(crate) type CapturedAuthorities = Arc<BTreeMap<EnvironmentId, Authority>>;
+
+/// The authority of every environment, as it is now. A capture sees all of them at one moment, however they change.
+#[derive(Debug)]
+pub(crate) struct Authorities(ArcSwap<BTreeMap<EnvironmentId, Authority>>);
+
+/// There is no environment with this id.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no environment `{0}`")]
+pub struct UnknownEnvironment(EnvironmentId);
+
+impl Authorities {
+    pub(crate) fn new(environments: impl IntoIterator<Item = (EnvironmentId, Authority)>) -> Self {
+        Self(ArcSwap::from_pointee(environments.into_iter().collect()))
+    }
+
+    pub(crate) fn capture(&self) -> CapturedAuthorities {
+        self.0.load_full()
+    }
+
+    /// Whether nothing has changed since.
+    pub(crate) fn is_current(&self, captured: &CapturedAuthorities) -> bool {
+        Arc::ptr_eq(&self.0.load(), captured)
+    }
+
+    /// Changes one. Later captures see it, earlier ones do not.
+    pub(crate) fn change(
+        &self,
+        environment: &EnvironmentId,
+        change: impl Fn(&mut Authority),
+    ) -> Result<(), UnknownEnvironment> {
+        let mut known = false;
+        self.0.rcu(|authorities| {
+            let mut authorities = BTreeMap::clone(authorities);
+            let authority = authorities.get_mut(environment);
+            known = authority.map(&change).is_some();
+            authorities
+        });
+        if known {
+            Ok(())
+        } else {
+            Err(UnknownEnvironment(environment.clone()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(text: &str) -> EnvironmentId {
+        text.parse().unwrap()
+    }
+
+    fn state(json: &str) -> Option<SandboxState> {
+        serde_json::from_str(json).unwrap()
+    }
+
+    /// S8, B1
+    #[test]
+    fn a_capture_keeps_what_was_and_a_later_one_sees_what_is() {
+        let authorities = Authorities::new([(id("a"), Authority::default())]);
+        let before = authorities.capture();
+        assert!(authorities.is_current(&before));
+        let change = |authority: &mut Authority| authority.sandbox_state = state("[1]");
+        authorities.change(&id("a"), change).unwrap();
+        assert!(!authorities.is_current(&before));
+        assert!(before[&id("a")].sandbox_state.is_none());
+        let after = authorities.capture();
+        let text = after[&id("a")]
+            .sandbox_state
+            .as_ref()
+            .unwrap()
+            .as_raw()
+            .get();
+        assert_eq!(text, "[1]");
+        assert!(authorities.change(&id("b"), change).is_err());
+    }
+}
