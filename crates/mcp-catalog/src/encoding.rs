@@ -5,7 +5,7 @@ use std::fmt;
 /// Fields written one after another: a tag, whether it is there, the length of its bytes, and they.
 /// No bytes can pose as the end of a field or the beginning of another, so two sequences of fields
 /// have the same encoding only when they are the same.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Encoding(Vec<u8>);
 
 const ABSENT: u8 = 0;

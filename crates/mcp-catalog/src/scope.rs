@@ -45,8 +45,10 @@ pub enum CredentialIdentity<'a> {
     Unknown,
 }
 
-/// How the server is reached: the inputs that reach it before the handshake.
-#[derive(Debug, Clone)]
+/// How the server is reached: the inputs that reach it before the handshake. Equal when all of them are.
+///
+/// It holds the inputs themselves, secrets among them, and shows none. To keep it for long, keep a keyed hash of it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DiscoveryTransport(Encoding);
 
 /// Who asks: what the client says of itself in the handshake.

@@ -99,9 +99,9 @@ async fn prepare(
             let server = status.key().to_string();
             match status.state() {
                 ServerState::Failed { error, .. } => Some(Failure::Startup(error.clone())),
-                ServerState::Disconnected { why } => Some(Failure::NotConnected {
+                ServerState::Disconnected(outage) => Some(Failure::NotConnected {
                     server,
-                    why: why.to_string(),
+                    why: outage.to_string(),
                 }),
                 ServerState::Disabled => Some(Failure::Disabled {
                     server,

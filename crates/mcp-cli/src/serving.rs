@@ -3,7 +3,7 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use mcp_runtime::{McpRuntime, McpRuntimeBuilder, RuntimeEvent, ShutdownReport};
+use mcp_runtime::{McpRuntime, McpRuntimeBuilder, ReconnectPolicy, RuntimeEvent, ShutdownReport};
 
 use tokio::time::sleep;
 
@@ -14,9 +14,11 @@ use crate::screen;
 /// How long whoever interrupted the program waits before it says what it is waiting for.
 const WORD_AFTER: Duration = Duration::from_millis(300);
 
-/// A builder that tells servers who is calling.
+/// A builder that tells servers who is calling. A command does its work once: a server that is gone is no use to it.
 pub(crate) fn builder() -> McpRuntimeBuilder {
-    McpRuntime::builder().client("mcp-runtime", env!("CARGO_PKG_VERSION"))
+    McpRuntime::builder()
+        .client("mcp-runtime", env!("CARGO_PKG_VERSION"))
+        .reconnect(ReconnectPolicy::never())
 }
 
 /// Starts servers, works with them, and ends them whatever the outcome: also when somebody interrupts the work. A second

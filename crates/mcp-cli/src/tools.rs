@@ -54,9 +54,9 @@ fn tell_failure(server: &ServerStatus) {
             tell(&ErrorChain(error.as_ref()).to_string());
             screen::stderr_tail(error.stderr_tail());
         }
-        ServerState::Disconnected { why } => {
-            tell(&format!("server `{}` is gone: {why}", server.key()));
-            screen::stderr_tail(why.stderr_tail());
+        ServerState::Disconnected(outage) => {
+            tell(&format!("server `{}` is gone: {outage}", server.key()));
+            screen::stderr_tail(outage.stderr_tail());
         }
         ServerState::Hidden { reason } => {
             screen::note(format_args!(

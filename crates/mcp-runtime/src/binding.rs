@@ -11,8 +11,9 @@ use mcp_keys::{
 use crate::authority::{Authorities, Authority, CapturedAuthorities};
 use crate::call::{CallBudget, PrepareError, PrepareErrorKind, PreparedCall};
 use crate::connection::Connection;
+use crate::outage::Outage;
 use crate::scope::Scope;
-use crate::slot::Slot;
+use crate::slot::{Slot, SlotState};
 use crate::tool::Tool;
 
 /// An immutable view of every tool that was there when it was captured.
@@ -30,6 +31,7 @@ struct Captured {
     /// Where each tool of the index is, in its order.
     places: Vec<(ToolKey, Place)>,
     servers: Vec<BoundServer>,
+    lost: Vec<LostServer>,
     scope: Scope,
     authorities: CapturedAuthorities,
 }
@@ -39,6 +41,15 @@ struct BoundServer {
     connection: Arc<Connection>,
     snapshot: Arc<CatalogSnapshot<Tool>>,
     budget: CallBudget,
+}
+
+/// A server that was connected once and was not when the binding was captured.
+#[derive(Debug)]
+struct LostServer {
+    key: McpServerKey,
+    /// What the names of its tools begin with, and no other server's (K4).
+    prefix: String,
+    outage: Outage,
 }
 
 /// Where a tool is: which server of the binding, which item of its snapshot.
@@ -84,10 +95,16 @@ impl Binding {
         authorities: CapturedAuthorities,
     ) -> Self {
         let mut servers = Vec::new();
+        let mut lost = Vec::new();
         let mut located = Vec::new();
         for slot in slots {
-            let Some(connection) = slot.connection() else {
-                continue;
+            let connection = match slot.state() {
+                SlotState::Ready { connection, .. } => connection,
+                SlotState::Disconnected(outage) => {
+                    lost.push(LostServer::new(&slot.key, profile, outage));
+                    continue;
+                }
+                _ => continue,
             };
             let snapshot = connection.catalog().snapshot();
             let server = servers.len();
@@ -113,6 +130,7 @@ impl Binding {
                 index,
                 places: located,
                 servers,
+                lost,
                 scope: scope.clone(),
                 authorities,
             }),
@@ -133,15 +151,20 @@ impl Binding {
         if !authorities.is_current(&self.captured.authorities) {
             return false;
         }
-        let mut captured = self.captured.servers.iter();
-        let mut connections = slots.iter().filter_map(|slot| slot.connection());
-        loop {
-            match (captured.next(), connections.next()) {
-                (None, None) => return true,
-                (Some(server), Some(connection)) if server.is_current(&connection) => {}
-                _ => return false,
-            }
-        }
+        let mut servers = self.captured.servers.iter();
+        let mut lost = self.captured.lost.iter();
+        let mut is_same = |state: &SlotState| match state {
+            SlotState::Ready { connection, .. } => servers
+                .next()
+                .is_some_and(|server| server.is_current(connection)),
+            SlotState::Disconnected(outage) => lost
+                .next()
+                .is_some_and(|server| server.outage.is_same(outage)),
+            _ => true,
+        };
+        slots.iter().all(|slot| slot.look(&mut is_same))
+            && servers.next().is_none()
+            && lost.next().is_none()
     }
 
     /// All tools, sorted by key.
@@ -167,11 +190,15 @@ impl Binding {
     ///
     /// # Errors
     ///
-    /// When no tool of this binding has that name.
+    /// When no tool of this binding has that name, or its server has lost its connection.
     pub fn prepare(&self, name: &str) -> Result<PreparedCall, PrepareError> {
-        let key = self.captured.index.by_flat(name);
-        key.and_then(|key| self.prepared(key))
-            .ok_or_else(|| PrepareError::new(name, PrepareErrorKind::UnknownName))
+        let Captured { index, lost, .. } = &*self.captured;
+        let prepared = index.by_flat(name).and_then(|key| self.prepared(key));
+        prepared.ok_or_else(|| {
+            let server = lost.iter().find(|server| name.starts_with(&server.prefix));
+            let kind = server.map_or(PrepareErrorKind::UnknownName, LostServer::error);
+            PrepareError::new(name, kind)
+        })
     }
 
     /// Prepares a call of a server's tool. Which server is meant follows K7.
@@ -194,7 +221,12 @@ impl Binding {
         let name: ToolName = tool
             .parse()
             .map_err(|error| fail(PrepareErrorKind::Name(error)))?;
-        let Captured { scope, servers, .. } = &*self.captured;
+        let Captured {
+            scope,
+            servers,
+            lost,
+            ..
+        } = &*self.captured;
         let server = scope
             .resolve(&server, environment.as_ref())
             .map_err(|error| fail(PrepareErrorKind::Server(error)))?;
@@ -203,10 +235,11 @@ impl Binding {
             let connected = servers
                 .iter()
                 .any(|bound| bound.connection.key() == &server);
-            fail(if connected {
-                PrepareErrorKind::UnknownTool { server }
-            } else {
-                PrepareErrorKind::NotConnected { server }
+            let lost = lost.iter().find(|lost| lost.key == server);
+            fail(match lost {
+                Some(lost) => lost.error(),
+                None if connected => PrepareErrorKind::UnknownTool { server },
+                None => PrepareErrorKind::NotConnected { server },
             })
         })
     }
@@ -248,5 +281,22 @@ impl BoundServer {
     fn is_current(&self, connection: &Arc<Connection>) -> bool {
         Arc::ptr_eq(&self.connection, connection)
             && self.snapshot.revision() == connection.catalog().snapshot().revision()
+    }
+}
+
+impl LostServer {
+    fn new(key: &McpServerKey, profile: &NameProfile, outage: Outage) -> Self {
+        Self {
+            key: key.clone(),
+            prefix: profile.namespace(key) + "__",
+            outage,
+        }
+    }
+
+    fn error(&self) -> PrepareErrorKind {
+        PrepareErrorKind::Disconnected {
+            server: self.key.clone(),
+            outage: self.outage.clone(),
+        }
     }
 }

@@ -20,7 +20,7 @@ use crate::event::{EventSink, EventStream, RuntimeEvent};
 use crate::runtime::McpRuntime;
 use crate::scope::Scope;
 use crate::slot::{Slot, SlotState};
-use crate::startup::Starter;
+use crate::startup::{KnownEras, ReconnectPolicy, Starter};
 use crate::tool::Tool;
 
 /// Collects what a runtime needs to start.
@@ -32,14 +32,19 @@ pub struct McpRuntimeBuilder {
     environments: Vec<Environment>,
     multi_environment: MultiEnvironment,
     profile: NameProfile,
-    listings: SharedListings<Tool>,
+    share: ListingShare,
+    reconnect: ReconnectPolicy,
     client: Implementation,
     elicitor: Option<Elicitor>,
 }
 
-/// Listings that several runtimes of one process share (C0). Cloning is cheap, and every clone is the same.
+/// Listings that several runtimes of one process share (C0), and what they found out about the eras that servers speak
+/// (R5). Cloning is cheap, and every clone is the same.
 #[derive(Debug, Clone, Default)]
-pub struct ListingShare(SharedListings<Tool>);
+pub struct ListingShare {
+    listings: SharedListings<Tool>,
+    eras: KnownEras,
+}
 
 /// Why a runtime cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -69,7 +74,8 @@ impl McpRuntimeBuilder {
             environments: Vec::new(),
             multi_environment: MultiEnvironment::default(),
             profile: NameProfile::default(),
-            listings: SharedListings::new(),
+            share: ListingShare::default(),
+            reconnect: ReconnectPolicy::default(),
             client: Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
             elicitor: None,
         }
@@ -113,7 +119,14 @@ impl McpRuntimeBuilder {
     /// Shares listings with the other runtimes that are given the same handle (C0).
     #[must_use]
     pub fn share_listings(mut self, share: &ListingShare) -> Self {
-        self.listings = share.0.clone();
+        self.share = share.clone();
+        self
+    }
+
+    /// Whether and how servers are connected again when their connection ends (R10). By default they are.
+    #[must_use]
+    pub fn reconnect(mut self, policy: ReconnectPolicy) -> Self {
+        self.reconnect = policy;
         self
     }
 
@@ -161,7 +174,9 @@ impl McpRuntimeBuilder {
                 events,
                 tls: Tls::default(),
             },
-            listings: self.listings,
+            listings: self.share.listings,
+            eras: self.share.eras,
+            reconnect: self.reconnect,
             processes: Arc::default(),
             stop: tokio_util::sync::CancellationToken::new(),
         };

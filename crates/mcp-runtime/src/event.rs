@@ -69,12 +69,31 @@ pub enum RuntimeEvent {
         /// How many tools it offers now, after filters.
         tools: usize,
     },
-    /// The connection is gone.
+    /// The connection is gone. Attempts to make a new one are not told until one succeeds (R10).
     Disconnected {
         /// The server.
         server: McpServerKey,
         /// How it ended.
         message: String,
+        /// The end of its standard error; empty when there was none.
+        stderr_tail: String,
+        /// Whether a new connection will be made.
+        reconnecting: bool,
+    },
+    /// The server has a new connection, and was listed again (R10).
+    Reconnected {
+        /// The server.
+        server: McpServerKey,
+        /// How many tools it offers now, after filters.
+        tools: usize,
+        /// The era spoken.
+        era: SpokenEra,
+        /// How long the attempt took that succeeded.
+        elapsed: Duration,
+        /// Whether the listing came from another startup (C1).
+        shared: bool,
+        /// How many attempts it took.
+        attempts: u32,
     },
     /// The server is configured but not exposed (K8).
     Hidden {
@@ -166,6 +185,7 @@ impl RuntimeEvent {
             | Self::Cancelled { server }
             | Self::CatalogChanged { server, .. }
             | Self::Disconnected { server, .. }
+            | Self::Reconnected { server, .. }
             | Self::Hidden { server, .. }
             | Self::Listing { server, .. }
             | Self::Progress { server, .. }

@@ -53,6 +53,7 @@ mod elicitation;
 mod environment;
 mod event;
 mod listing;
+mod outage;
 mod paging;
 mod process_table;
 mod query;
@@ -88,11 +89,12 @@ pub use elicitation::{
 };
 pub use environment::Environment;
 pub use event::{EventStream, RuntimeEvent};
+pub use outage::Outage;
 pub use paging::Listed;
 pub use query::{QueryError, QueryErrorKind, QueryOptions};
 pub use resource::{Resource, ResourceContents, ResourceTemplate};
 pub use runtime::{McpRuntime, ShutdownReport};
-pub use startup::{Phase, StartupError, StartupErrorKind};
+pub use startup::{Phase, ReconnectPolicy, StartupError, StartupErrorKind};
 pub use status::{ServerState, ServerStatus};
 pub use tool::Tool;
 

@@ -8,6 +8,8 @@ use mcp_telemetry::{Classified, ErrorCode};
 
 use crate::connection::RequestError;
 use crate::deadline::Deadline;
+use crate::outage::Outage;
+use crate::slot::{Slot, SlotState};
 
 /// What goes with a query.
 #[derive(Debug, Clone, Copy, Default)]
@@ -61,6 +63,9 @@ pub enum QueryErrorKind {
     /// The names mean no server (K7).
     #[error(transparent)]
     Resolve(ResolveError),
+    /// The server's connection ended (R10).
+    #[error(transparent)]
+    Disconnected(Outage),
     /// The server is not connected.
     #[error("it is not connected")]
     NotConnected,
@@ -91,6 +96,17 @@ impl QueryError {
         }
     }
 
+    /// A server without a connection.
+    pub(crate) fn of_slot(slot: &Slot) -> Self {
+        match slot.state() {
+            SlotState::Disconnected(outage) => Self {
+                server: Asked::Key(slot.key.clone()),
+                kind: QueryErrorKind::Disconnected(outage),
+            },
+            _ => Self::not_connected(&slot.key),
+        }
+    }
+
     pub(crate) fn request(server: &McpServerKey, error: RequestError) -> Self {
         Self {
             server: Asked::Key(server.clone()),
@@ -118,7 +134,9 @@ impl QueryError {
     pub fn code(&self) -> ErrorCode {
         match &self.kind {
             QueryErrorKind::Name(_) | QueryErrorKind::Resolve(_) => ErrorCode::InvalidRequest,
-            QueryErrorKind::NotConnected => ErrorCode::TransportClosed,
+            QueryErrorKind::Disconnected(_) | QueryErrorKind::NotConnected => {
+                ErrorCode::TransportClosed
+            }
             QueryErrorKind::Request(error) => error.code(),
         }
     }
@@ -128,6 +146,15 @@ impl QueryError {
     pub fn request_error(&self) -> Option<&RequestError> {
         match &self.kind {
             QueryErrorKind::Request(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// The outage of the server, where that is the reason.
+    #[must_use]
+    pub fn outage(&self) -> Option<&Outage> {
+        match &self.kind {
+            QueryErrorKind::Disconnected(outage) => Some(outage),
             _ => None,
         }
     }

@@ -83,7 +83,8 @@ impl McpRuntime {
         }
     }
 
-    /// Waits until every server has started, failed, or been given up (R1). Each has its own deadline, so this ends.
+    /// Waits until every server has started, failed, or been given up (R1). Each has its own deadline, so this ends. A
+    /// server that is being reconnected has started once, and is not waited for.
     pub async fn settled(&self) {
         join_all(self.slots.iter().map(|slot| slot.settled())).await;
     }
@@ -147,9 +148,11 @@ impl McpRuntime {
         let deadline = Deadline::after(timeout);
         self.starter.stop.cancel();
         self.starter.processes.stop();
-        // A startup that was just then spawning or shaking hands is given up too, and seen below. What does not settle in
-        // time is ended by its own drop.
-        let _ = deadline.bound(self.settled()).await;
+        // A startup that was just then spawning or shaking hands is given up too, and seen below. What does not come to
+        // rest in time is ended by its own drop.
+        let _ = deadline
+            .bound(join_all(self.slots.iter().map(|slot| slot.at_rest())))
+            .await;
         self.starter.processes.stop();
         let connections: Vec<_> = self.connections().collect();
         let closing = join_all(connections.iter().map(|connection| connection.close()));

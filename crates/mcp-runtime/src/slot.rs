@@ -8,7 +8,8 @@ use mcp_keys::{HiddenReason, McpServerKey};
 use tokio::sync::watch;
 
 use crate::config::ServerConfig;
-use crate::connection::{Connection, Disconnect};
+use crate::connection::Connection;
+use crate::outage::Outage;
 use crate::startup::StartupError;
 
 /// The place of one server, from its configuration to its end.
@@ -35,9 +36,7 @@ pub(crate) enum SlotState {
         error: Arc<StartupError>,
         elapsed: Duration,
     },
-    Disconnected {
-        why: Arc<Disconnect>,
-    },
+    Disconnected(Outage),
     Disabled,
     Hidden {
         reason: HiddenReason,
@@ -76,13 +75,31 @@ impl Slot {
         }
     }
 
+    /// Looks at the state without copying it. `look` waits for nothing.
+    pub(crate) fn look<R>(&self, look: impl FnOnce(&SlotState) -> R) -> R {
+        look(&self.state.borrow())
+    }
+
     /// Waits until startup has ended, one way or another.
     pub(crate) async fn settled(&self) {
+        self.becomes(|state| !matches!(state, SlotState::Starting))
+            .await;
+    }
+
+    /// Waits until nothing is being started or is going to be, as after the end of the runtime.
+    pub(crate) async fn at_rest(&self) {
+        self.becomes(|state| match state {
+            SlotState::Starting => false,
+            SlotState::Disconnected(outage) => !outage.is_reconnecting(),
+            _ => true,
+        })
+        .await;
+    }
+
+    async fn becomes(&self, fits: impl FnMut(&SlotState) -> bool) {
         let mut state = self.state.subscribe();
         // The sender lives in `self`.
-        let _ = state
-            .wait_for(|state| !matches!(state, SlotState::Starting))
-            .await;
+        let _ = state.wait_for(fits).await;
     }
 
     /// How many tools are offered, after filters.

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use mcp_keys::{HiddenReason, McpServerKey};
 
-use crate::connection::{Disconnect, SpokenEra};
+use crate::connection::SpokenEra;
+use crate::outage::Outage;
 use crate::slot::{Slot, SlotState};
 use crate::startup::StartupError;
 
@@ -29,7 +30,7 @@ pub enum ServerState {
         tools: usize,
         /// The era spoken.
         era: SpokenEra,
-        /// How long startup took.
+        /// How long startup took, or the last reconnecting.
         elapsed: Duration,
         /// Whether its first listing came from another startup (C1).
         shared: bool,
@@ -41,11 +42,8 @@ pub enum ServerState {
         /// How long it took to fail.
         elapsed: Duration,
     },
-    /// Its connection ended.
-    Disconnected {
-        /// How.
-        why: Arc<Disconnect>,
-    },
+    /// Its connection ended, and it is being connected again, unless the outage says otherwise (R10).
+    Disconnected(Outage),
     /// It is disabled in its configuration.
     Disabled,
     /// It is configured and not exposed (K8).
@@ -75,7 +73,7 @@ impl ServerStatus {
                 }
             }
             SlotState::Failed { error, elapsed } => ServerState::Failed { error, elapsed },
-            SlotState::Disconnected { why } => ServerState::Disconnected { why },
+            SlotState::Disconnected(outage) => ServerState::Disconnected(outage),
             SlotState::Disabled => ServerState::Disabled,
             SlotState::Hidden { reason } => ServerState::Hidden { reason },
             SlotState::Cancelled => ServerState::Cancelled,

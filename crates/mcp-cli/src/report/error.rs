@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use mcp_runtime::{
-    CallError, Disconnect, ErrorChain, ErrorCode, FailureOutcome, McpServerKey, PrepareError,
+    CallError, ErrorChain, ErrorCode, FailureOutcome, McpServerKey, Outage, PrepareError,
     QueryError, RequestError, RpcError, StartupError,
 };
 use serde::Serialize;
@@ -77,7 +77,7 @@ impl ErrorReport {
     pub(crate) fn of_prepare(error: &PrepareError) -> Self {
         let mut failure = Self::of(error.code(), error);
         failure.0.candidates = error.candidates().to_vec();
-        failure
+        failure.with_stderr(error.outage().map_or("", Outage::stderr_tail))
     }
 
     pub(crate) fn of_query(error: &QueryError) -> Self {
@@ -85,7 +85,7 @@ impl ErrorReport {
         report.0.candidates = error.candidates().to_vec();
         match error.request_error() {
             Some(request) => report.with_request(request),
-            None => report,
+            None => report.with_stderr(error.outage().map_or("", Outage::stderr_tail)),
         }
     }
 
@@ -109,8 +109,8 @@ impl ErrorReport {
     }
 
     /// The connection is over.
-    pub(super) fn of_disconnect(why: &Disconnect) -> Self {
-        Self::new(ErrorCode::TransportClosed, why.to_string()).with_stderr(why.stderr_tail())
+    pub(super) fn of_outage(outage: &Outage) -> Self {
+        Self::of(ErrorCode::TransportClosed, outage).with_stderr(outage.stderr_tail())
     }
 
     #[cfg(test)]

@@ -45,8 +45,8 @@ impl ServerReport {
                 report.elapsed_ms = millis(*elapsed);
                 report.error = Some(ErrorReport::of_startup(error));
             }
-            ServerState::Disconnected { why } => {
-                report.error = Some(ErrorReport::of_disconnect(why));
+            ServerState::Disconnected(outage) => {
+                report.error = Some(ErrorReport::of_outage(outage));
             }
             ServerState::Cancelled => report.error = Some(ErrorReport::cancelled()),
             ServerState::Hidden { reason } => {

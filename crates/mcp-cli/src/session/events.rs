@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use super::MAIN;
 use super::calls::Calls;
 use super::lines::Output;
+use crate::report::millis;
 
 /// Writes every event of a runtime, until it is shut down or nobody reads.
 pub(super) fn forward(mut events: EventStream, runtime: String, calls: Calls, output: Output) {
@@ -65,6 +66,18 @@ enum Event<'a> {
         #[serde(flatten)]
         server: Server<'a>,
         message: &'a str,
+        #[serde(skip_serializing_if = "str::is_empty")]
+        stderr_tail: &'a str,
+        reconnecting: bool,
+    },
+    Reconnected {
+        #[serde(flatten)]
+        server: Server<'a>,
+        tools: usize,
+        era: &'a str,
+        listing: &'static str,
+        elapsed_ms: u64,
+        attempts: u32,
     },
     Hidden {
         #[serde(flatten)]
@@ -126,7 +139,7 @@ impl<'a> Event<'a> {
                 tools: *tools,
                 era: era.as_str(),
                 listing: if *shared { "shared" } else { "fetched" },
-                elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
+                elapsed_ms: millis(*elapsed),
             },
             RuntimeEvent::Failed {
                 server,
@@ -148,9 +161,31 @@ impl<'a> Event<'a> {
                 server: of(server),
                 tools: *tools,
             },
-            RuntimeEvent::Disconnected { server, message } => Self::Disconnected {
+            RuntimeEvent::Disconnected {
+                server,
+                message,
+                stderr_tail,
+                reconnecting,
+            } => Self::Disconnected {
                 server: of(server),
                 message,
+                stderr_tail,
+                reconnecting: *reconnecting,
+            },
+            RuntimeEvent::Reconnected {
+                server,
+                tools,
+                era,
+                elapsed,
+                shared,
+                attempts,
+            } => Self::Reconnected {
+                server: of(server),
+                tools: *tools,
+                era: era.as_str(),
+                listing: if *shared { "shared" } else { "fetched" },
+                elapsed_ms: millis(*elapsed),
+                attempts: *attempts,
             },
             RuntimeEvent::Hidden { server, reason } => Self::Hidden {
                 server: of(server),

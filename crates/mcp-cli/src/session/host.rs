@@ -130,9 +130,13 @@ impl Hosts {
         self.main_is_over.cancelled().await;
     }
 
-    /// Shuts every runtime down, at the same time.
-    pub(super) async fn shut_down_all(&self) {
-        let hosts: Vec<_> = self.hosts().drain().map(|(_, host)| host).collect();
+    /// Every runtime, for whoever ends them. No start that is cancelled from now on ends its own without being waited for.
+    pub(super) fn take(&self) -> Vec<Arc<Host>> {
+        self.hosts().drain().map(|(_, host)| host).collect()
+    }
+
+    /// Shuts runtimes down, at the same time.
+    pub(super) async fn shut_down_all(hosts: Vec<Arc<Host>>) {
         let mut ending = tokio::task::JoinSet::new();
         for host in hosts {
             ending.spawn(async move {

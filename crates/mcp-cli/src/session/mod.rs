@@ -60,7 +60,6 @@ pub(crate) async fn run() -> ExitStatus {
         output,
     };
     session.serve(&mut interrupts).await;
-    session.hosts.shut_down_all().await;
     // The writer ends when the last sender is gone, after everything was written.
     drop(session);
     match timeout(LAST_WORDS, written.finished()).await {
@@ -88,10 +87,12 @@ impl Session {
             let Some(line) = line else { break };
             self.accept(&line, &mut tasks);
         }
+        let hosts = self.hosts.take();
         self.pending.cancel_all();
         // Whoever was cancelled still answers, unless nobody reads.
         let answers = async { while tasks.join_next().await.is_some() {} };
         let _ = timeout(LAST_WORDS, answers).await;
+        Hosts::shut_down_all(hosts).await;
     }
 
     /// Takes one request in; what takes time goes on in a task of its own.

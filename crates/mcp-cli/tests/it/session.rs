@@ -1,5 +1,6 @@
 //! `mcp-runtime session`, line by line.
 
+mod reconnect;
 mod resource;
 
 use std::io::{BufRead as _, BufReader, Write as _};

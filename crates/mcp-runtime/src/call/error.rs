@@ -5,6 +5,7 @@ use mcp_sandbox_meta::MetaNotAnObject;
 use mcp_telemetry::{Classified, ErrorCode};
 
 use crate::connection::RequestError;
+use crate::outage::Outage;
 
 /// Why a name does not lead to a call.
 #[derive(Debug, thiserror::Error)]
@@ -28,7 +29,16 @@ pub enum PrepareErrorKind {
         /// The server.
         server: McpServerKey,
     },
-    /// The server is known and not connected.
+    /// The server has lost its connection (R10). Nothing waits for a new one.
+    #[error("server `{server}` is not connected")]
+    Disconnected {
+        /// The server.
+        server: McpServerKey,
+        /// How the connection ended, and what is done about it.
+        #[source]
+        outage: Outage,
+    },
+    /// The server is known, and has not been connected.
     #[error("server `{server}` is not connected")]
     NotConnected {
         /// The server.
@@ -60,8 +70,19 @@ impl PrepareError {
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         match self.kind {
-            PrepareErrorKind::NotConnected { .. } => ErrorCode::TransportClosed,
+            PrepareErrorKind::Disconnected { .. } | PrepareErrorKind::NotConnected { .. } => {
+                ErrorCode::TransportClosed
+            }
             _ => ErrorCode::InvalidRequest,
+        }
+    }
+
+    /// How the server's connection ended, where that is the reason.
+    #[must_use]
+    pub fn outage(&self) -> Option<&Outage> {
+        match &self.kind {
+            PrepareErrorKind::Disconnected { outage, .. } => Some(outage),
+            _ => None,
         }
     }
 

@@ -179,8 +179,10 @@ impl McpRuntime {
         let key = self.scope.resolve(&name, environment.as_ref());
         let key = key.map_err(|error| QueryError::resolve(server, error))?;
         let slot = self.slots.iter().find(|slot| slot.key == key);
-        slot.and_then(|slot| Some((slot, slot.connection()?)))
-            .ok_or_else(|| QueryError::not_connected(&key))
+        let slot = slot.ok_or_else(|| QueryError::not_connected(&key))?;
+        let connection = slot.connection();
+        let connection = connection.ok_or_else(|| QueryError::of_slot(slot))?;
+        Ok((slot, connection))
     }
 }
 

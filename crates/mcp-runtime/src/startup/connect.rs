@@ -2,19 +2,20 @@
 //!
 //! A process is asked for the legacy era first and an endpoint for the modern one, since that is what most of each kind
 //! speak. Some servers lock to the era of the first message, and some exit on a message they do not know: so the other
-//! era is tried with a new process, after the first one is gone.
+//! era is tried with a new process, after the first one is gone. What a server has spoken before is asked for first.
 
 use std::time::Duration;
 
 use super::Starter;
 use super::error::Failure;
-use crate::config::{Era, Transport};
+use super::route::{Route, Way};
+use crate::config::Era;
 use crate::connection::{
-    ConnectError, Connection, HttpError, Launch, Process, RequestErrorKind, SpokenEra,
+    ConnectError, Connection, HttpError, Process, RequestErrorKind, SpokenEra,
 };
 use crate::deadline::{Deadline, Elapsed};
 use crate::event::RuntimeEvent;
-use crate::slot::Slot;
+use crate::slot::{Slot, SlotState};
 
 /// How long an endpoint may take to answer in the era that is tried first, when there is another to try.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -35,22 +36,40 @@ struct Attempt {
     process: Option<Process>,
 }
 
+/// Why an era is the first that is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reason {
+    Configured,
+    SpokenBefore,
+    /// Most servers of its kind speak it.
+    Likely,
+}
+
 impl Starter {
-    /// Connects in the era configured, or in whichever the server speaks.
+    /// Connects in the era configured, or in whichever the server speaks; which one that was is remembered.
     pub(super) async fn connect(
         &self,
         slot: &Slot,
+        route: &Route<'_>,
         deadline: &Deadline,
     ) -> Result<Connected, Failure> {
-        let (first, only) = match (slot.config.configured_era(), slot.config.transport()) {
-            (Era::Legacy, _) => (SpokenEra::Legacy, true),
-            (Era::Modern, _) => (SpokenEra::Modern, true),
-            (Era::Auto, Transport::Stdio(_)) => (SpokenEra::Legacy, false),
-            (Era::Auto, Transport::Http(_)) => (SpokenEra::Modern, false),
-        };
-        let failed = match self.attempt(slot, first, only, deadline).await {
+        let connected = self.negotiate(slot, route, deadline).await?;
+        let era = connected.connection.facts().era;
+        self.eras.remember(&route.transport, era);
+        Ok(connected)
+    }
+
+    async fn negotiate(
+        &self,
+        slot: &Slot,
+        route: &Route<'_>,
+        deadline: &Deadline,
+    ) -> Result<Connected, Failure> {
+        let (first, reason) = self.first_era(slot, route);
+        let only = reason == Reason::Configured;
+        let failed = match self.ask(slot, route, first, only, deadline).await {
             Ok(connected) => return Ok(connected),
-            Err(attempt) if only || !attempt.may_speak_another(first) => {
+            Err(attempt) if only || deadline.has_passed() || !attempt.may_speak_another(first) => {
                 return Err(attempt.failure());
             }
             Err(attempt) => attempt,
@@ -59,21 +78,39 @@ impl Starter {
             end(process, deadline).await.map_err(Failure::out_of_time)?;
         }
         let second = first.other();
-        self.connector.events.state(RuntimeEvent::Retrying {
-            server: slot.key.clone(),
-            era: second,
-        });
-        match self.attempt(slot, second, true, deadline).await {
+        // What becomes of a server that reconnects is told once it has.
+        if slot.look(|state| matches!(state, SlotState::Starting)) {
+            self.connector.events.state(RuntimeEvent::Retrying {
+                server: slot.key.clone(),
+                era: second,
+            });
+        }
+        match self.ask(slot, route, second, true, deadline).await {
             Ok(connected) => Ok(connected),
-            // Nearly every server speaks the legacy era, so what it said in that one is what helps.
-            Err(_) if first == SpokenEra::Legacy => Err(failed.failure()),
+            // What a server said in the era it is known to speak is what helps. Nearly every one speaks the legacy era.
+            Err(_) if reason == Reason::SpokenBefore || first == SpokenEra::Legacy => {
+                Err(failed.failure())
+            }
             Err(attempt) => Err(attempt.failure()),
         }
     }
 
-    async fn attempt(
+    fn first_era(&self, slot: &Slot, route: &Route<'_>) -> (SpokenEra, Reason) {
+        match (slot.config.configured_era(), &route.way) {
+            (Era::Legacy, _) => (SpokenEra::Legacy, Reason::Configured),
+            (Era::Modern, _) => (SpokenEra::Modern, Reason::Configured),
+            (Era::Auto, way) => match (self.eras.of(&route.transport), way) {
+                (Some(era), _) => (era, Reason::SpokenBefore),
+                (None, Way::Stdio(_)) => (SpokenEra::Legacy, Reason::Likely),
+                (None, Way::Http(_)) => (SpokenEra::Modern, Reason::Likely),
+            },
+        }
+    }
+
+    async fn ask(
         &self,
         slot: &Slot,
+        route: &Route<'_>,
         era: SpokenEra,
         last: bool,
         deadline: &Deadline,
@@ -84,14 +121,18 @@ impl Starter {
         };
         let probe = Deadline::after((deadline.remaining() / PROBE_SHARE).min(PROBE_TIMEOUT));
         let patience = slot.config.interaction_patience();
-        let (stranger, deadline) = match slot.config.transport() {
-            Transport::Stdio(stdio) => {
-                let launch = Launch::new(stdio, slot.cwd.as_deref());
-                let stranger = self.connector.spawn(&slot.key, &launch, patience);
+        let (stranger, deadline) = match &route.way {
+            Way::Stdio(launch) => {
+                let stranger = self.connector.spawn(&slot.key, launch, patience);
                 (stranger, deadline)
             }
-            Transport::Http(http) => {
-                let deadline = if last { deadline } else { &probe };
+            Way::Http(http) => {
+                // Time tells only that an endpoint does not speak the modern era.
+                let deadline = if last || era == SpokenEra::Legacy {
+                    deadline
+                } else {
+                    &probe
+                };
                 let stranger = self.connector.http(&slot.key, http, era, patience);
                 (stranger, deadline)
             }
@@ -99,7 +140,7 @@ impl Starter {
         let stranger = stranger.map_err(alone)?;
         let process = stranger.process().cloned();
         if let Some(process) = &process {
-            self.processes.add(process.clone());
+            self.processes.add(&slot.key, process.clone());
         }
         match stranger.shake_hands(era, deadline).await {
             Ok(connection) => Ok(Connected {

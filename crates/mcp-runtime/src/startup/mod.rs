@@ -1,8 +1,13 @@
 //! From a configuration to a connected, listed server, under one deadline (R1, R2).
 
 mod advice;
+mod backoff;
 mod connect;
+mod eras;
 mod error;
+mod policy;
+mod reconnect;
+mod route;
 mod scope;
 mod upkeep;
 
@@ -13,7 +18,9 @@ use mcp_catalog::{Fetched, JoinError, SharedListings, Sharing};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use eras::KnownEras;
 pub use error::{Phase, StartupError, StartupErrorKind};
+pub use policy::ReconnectPolicy;
 
 use crate::chain::ErrorChain;
 use crate::connection::{Connection, Connector, Subscription};
@@ -25,17 +32,21 @@ use crate::slot::{Slot, SlotState};
 use crate::tool::Tool;
 use connect::Connected;
 use error::Failure;
+use route::Route;
 
 /// What all startups of a runtime share.
 #[derive(Debug, Clone)]
 pub(crate) struct Starter {
     pub(crate) connector: Connector,
     pub(crate) listings: SharedListings<Tool>,
+    pub(crate) eras: KnownEras,
+    pub(crate) reconnect: ReconnectPolicy,
     pub(crate) processes: Arc<ProcessTable>,
     pub(crate) stop: CancellationToken,
 }
 
 /// A started server.
+#[derive(Debug)]
 struct Started {
     connection: Arc<Connection>,
     /// Opened before the listing, so that no change after it goes unannounced.
@@ -43,19 +54,34 @@ struct Started {
     shared: bool,
 }
 
-/// Settles a slot whose startup ended without saying how: it panicked, or its executor went.
+impl Started {
+    fn ready(&self, elapsed: Duration) -> SlotState {
+        SlotState::Ready {
+            connection: self.connection.clone(),
+            elapsed,
+            shared: self.shared,
+        }
+    }
+}
+
+/// Settles a slot that nobody will start or reconnect any more: the runtime ends, the task panicked, or its executor
+/// went.
 struct Settles(Arc<Slot>);
 
 impl Drop for Settles {
     fn drop(&mut self) {
-        if matches!(self.0.state(), SlotState::Starting) {
-            self.0.set(SlotState::Cancelled);
+        match self.0.state() {
+            SlotState::Starting => self.0.set(SlotState::Cancelled),
+            SlotState::Disconnected(outage) if outage.is_reconnecting() => {
+                self.0.set(SlotState::Disconnected(outage.given_up()));
+            }
+            _ => {}
         }
     }
 }
 
 impl Starter {
-    /// Starts one server, and looks after it until it is gone. Whatever becomes of the future, the slot settles.
+    /// Starts one server, looks after it and reconnects it, until the runtime ends. Whatever becomes of the future, the slot settles.
     pub(crate) fn run(self, slot: Arc<Slot>) -> impl Future<Output = ()> + Send {
         let settles = Settles(slot.clone());
         async move {
@@ -69,50 +95,47 @@ impl Starter {
         events.state(RuntimeEvent::Starting {
             server: slot.key.clone(),
         });
-        let begun = Instant::now();
-        let deadline = Deadline::after(slot.config.startup_budget());
-        let started = tokio::select! {
-            biased;
-            () = self.stop.cancelled() => None,
-            started = self.start(&slot, &deadline) => Some(started),
-        };
-        let elapsed = begun.elapsed();
-        match started {
+        match self.attempt(&slot).await {
             None => {
                 slot.set(SlotState::Cancelled);
                 events.state(RuntimeEvent::Cancelled {
                     server: slot.key.clone(),
                 });
             }
-            Some(Err(failure)) => self.failed(&slot, failure, elapsed).await,
-            Some(Ok(Started {
-                connection,
-                subscription,
-                shared,
-            })) => {
-                slot.set(SlotState::Ready {
-                    connection: connection.clone(),
-                    elapsed,
-                    shared,
-                });
+            Some((Err(failure), elapsed)) => self.failed(&slot, failure, elapsed).await,
+            Some((Ok(started), elapsed)) => {
+                slot.set(started.ready(elapsed));
                 events.state(RuntimeEvent::Ready {
                     server: slot.key.clone(),
-                    tools: slot.offered(&connection),
-                    era: connection.facts().era,
+                    tools: slot.offered(&started.connection),
+                    era: started.connection.facts().era,
                     elapsed,
-                    shared,
+                    shared: started.shared,
                 });
-                self.look_after(&slot, &connection, subscription).await;
+                self.keep(&slot, started).await;
             }
         }
     }
 
+    /// One whole startup under a deadline of its own, and how long it took; `None` when the runtime ends first.
+    async fn attempt(&self, slot: &Slot) -> Option<(Result<Started, Failure>, Duration)> {
+        let begun = Instant::now();
+        let deadline = Deadline::after(slot.config.startup_budget());
+        let started = tokio::select! {
+            biased;
+            () = self.stop.cancelled() => return None,
+            started = self.start(slot, &deadline) => started,
+        };
+        Some((started, begun.elapsed()))
+    }
+
     async fn start(&self, slot: &Slot, deadline: &Deadline) -> Result<Started, Failure> {
+        let route = Route::to(slot);
         let Connected {
             connection,
             process,
-        } = self.connect(slot, deadline).await?;
-        let started = self.list(slot, connection, deadline).await;
+        } = self.connect(slot, &route, deadline).await?;
+        let started = self.list(slot, &route, connection, deadline).await;
         started.map_err(|failure| failure.of(process))
     }
 
@@ -120,6 +143,7 @@ impl Starter {
     async fn list(
         &self,
         slot: &Slot,
+        route: &Route<'_>,
         connection: Connection,
         deadline: &Deadline,
     ) -> Result<Started, Failure> {
@@ -129,7 +153,7 @@ impl Starter {
             Sharing::OptedOut
         };
         let subscription = self.subscribe(slot, &connection, deadline).await?;
-        let scope = scope::of(slot, &connection, &self.connector);
+        let scope = scope::of(route, &connection, &self.connector);
         let ticket = connection.catalog().begin();
         let fetch = || async {
             let listed = listing::tools(&connection, deadline, &self.connector.events).await?;

@@ -1,20 +1,20 @@
 //! What decides whether two startups may share a listing (C5).
 
-use mcp_catalog::{
-    CredentialIdentity, DiscoveryClient, DiscoveryHandshake, DiscoveryScope, DiscoveryScopeBuilder,
-    DiscoveryTransport,
-};
+use mcp_catalog::{DiscoveryClient, DiscoveryHandshake, DiscoveryScope, DiscoveryScopeBuilder};
 use serde_json::value::RawValue;
 
-use crate::config::Transport;
-use crate::connection::{Connection, Connector, Launch};
-use crate::slot::Slot;
+use super::route::Route;
+use crate::connection::{Connection, Connector};
 
 /// The executor of servers on this machine.
 const LOCAL: &str = "local";
 
 /// Everything that could make a server list something else.
-pub(super) fn of(slot: &Slot, connection: &Connection, connector: &Connector) -> DiscoveryScope {
+pub(super) fn of(
+    route: &Route<'_>,
+    connection: &Connection,
+    connector: &Connector,
+) -> DiscoveryScope {
     let raw = |value: &Option<Box<RawValue>>| {
         value
             .as_deref()
@@ -37,33 +37,13 @@ pub(super) fn of(slot: &Slot, connection: &Connection, connector: &Connector) ->
         &connector.client.version,
         capabilities,
     );
-    let (transport, credential) = match slot.config.transport() {
-        Transport::Stdio(stdio) => {
-            let launch = Launch::new(stdio, slot.cwd.as_deref());
-            // What reaches the child is part of the transport, so whatever account it holds is told apart by that.
-            let cwd = launch.cwd.as_deref();
-            let transport =
-                DiscoveryTransport::stdio(&launch.program, &launch.args, cwd, launch.environment());
-            (transport, CredentialIdentity::None)
-        }
-        Transport::Http(http) => {
-            let headers = http
-                .headers
-                .iter()
-                .map(|(name, value)| (name.as_str(), value.as_bytes()));
-            // A token from the environment is read again at each startup: whose it is cannot be told.
-            let credential = match http.bearer_token_env_var {
-                Some(_) => CredentialIdentity::Unknown,
-                None => CredentialIdentity::None,
-            };
-            (
-                DiscoveryTransport::http(http.url.as_str(), headers),
-                credential,
-            )
-        }
-    };
     DiscoveryScopeBuilder::new(
-        &slot.key, LOCAL, &transport, credential, &client, &handshake,
+        connection.key(),
+        LOCAL,
+        &route.transport,
+        route.credential,
+        &client,
+        &handshake,
     )
     .build()
 }

@@ -1,8 +1,11 @@
 //! What a connected server needs: to be listed again when it says that its tools changed (C8, C9).
 
+use std::convert::Infallible;
+use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcp_catalog::CatalogSnapshot;
 use tokio::time::{Instant, sleep};
 
 use super::Starter;
@@ -12,7 +15,8 @@ use crate::connection::{Connection, Disconnect, RequestError, Subscription};
 use crate::deadline::Deadline;
 use crate::event::RuntimeEvent;
 use crate::listing;
-use crate::slot::{Slot, SlotState};
+use crate::slot::Slot;
+use crate::tool::Tool;
 
 /// How long a refresh may take.
 const REFRESH_TIMEOUT: Duration = Duration::from_secs(30);
@@ -24,27 +28,25 @@ const SUBSCRIPTION_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_SUBSCRIPTION_PAUSE: Duration = Duration::from_secs(60);
 
 impl Starter {
-    /// Refreshes the catalog when the server says that it changed, until the connection is over.
+    /// Refreshes the catalog when the server says that it changed, until the connection is over; how it ended. What is
+    /// owed by then is owed no more.
     pub(super) async fn look_after(
         &self,
         slot: &Slot,
         connection: &Connection,
         subscription: Option<Subscription>,
-    ) {
-        let why = tokio::select! {
+    ) -> Arc<Disconnect> {
+        let upkeep = async {
+            tokio::join!(
+                self.refresh_when_due(slot, connection),
+                self.stay_subscribed(slot, connection, subscription),
+            )
+        };
+        tokio::select! {
             biased;
             () = self.stop.cancelled() => Arc::new(Disconnect::local()),
             why = connection.closed() => why,
-            () = self.refresh_when_due(slot, connection) => return,
-            () = self.stay_subscribed(slot, connection, subscription) => return,
-        };
-        slot.set(SlotState::Disconnected { why: why.clone() });
-        if !why.is_local() {
-            let server = slot.key.clone();
-            self.connector.events.state(RuntimeEvent::Disconnected {
-                server,
-                message: why.to_string(),
-            });
+            (never, _) = upkeep => match never {},
         }
     }
 
@@ -72,7 +74,7 @@ impl Starter {
         slot: &Slot,
         connection: &Connection,
         mut subscription: Option<Subscription>,
-    ) {
+    ) -> Infallible {
         let mut pause = SUBSCRIPTION_PAUSE;
         while let Some(open) = subscription {
             let begun = Instant::now();
@@ -87,11 +89,11 @@ impl Starter {
             subscription = reopened(slot, connection, &mut pause).await;
             connection.refresh().request();
         }
-        std::future::pending::<()>().await;
+        pending().await
     }
 
     /// Never ends by itself. A server that announces a change after every listing is asked less and less often.
-    async fn refresh_when_due(&self, slot: &Slot, connection: &Connection) {
+    async fn refresh_when_due(&self, slot: &Slot, connection: &Connection) -> Infallible {
         let mut pause = REFRESH_PAUSE;
         let mut last = None::<Instant>;
         loop {
@@ -130,6 +132,19 @@ impl Starter {
         let ticket = connection.catalog().begin();
         let fetched = listing::tools(connection, deadline, events).await?;
         let published = connection.catalog().publish(ticket, fetched.into_items());
+        if published.is_ok() {
+            self.tell_change(slot, &before, connection);
+        }
+        Ok(())
+    }
+
+    /// Tells when a connection offers something else than was offered before.
+    pub(super) fn tell_change(
+        &self,
+        slot: &Slot,
+        before: &CatalogSnapshot<Tool>,
+        connection: &Connection,
+    ) {
         let after = connection.catalog().snapshot();
         let same = before.items().len() == after.items().len()
             && before
@@ -137,13 +152,12 @@ impl Starter {
                 .iter()
                 .zip(after.items())
                 .all(|(before, after)| before.is_same(after));
-        if published.is_ok() && !same {
-            events.state(RuntimeEvent::CatalogChanged {
+        if !same {
+            self.connector.events.state(RuntimeEvent::CatalogChanged {
                 server: slot.key.clone(),
                 tools: slot.offered(connection),
             });
         }
-        Ok(())
     }
 
     /// An explicit refresh; how many tools there are then.

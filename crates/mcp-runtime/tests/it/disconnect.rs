@@ -24,11 +24,11 @@ async fn check(does: impl IntoIterator<Item = Action>, said: &str) {
     host.await_event(|event| matches!(event, RuntimeEvent::Disconnected { .. }))
         .await;
     let why = match host.state(SERVER) {
-        ServerState::Disconnected { why } => Some(why),
+        ServerState::Disconnected(outage) => Some(outage.to_string()),
         _ => None,
     };
     let why = why.expect("it does not count as connected");
-    assert!(why.to_string().contains(said), "{why}");
+    assert!(why.contains(said), "{why}");
     assert_eq!(
         host.tools(),
         Vec::<String>::new(),

@@ -1,5 +1,7 @@
 //! Which era a server speaks, found out by asking (R5).
 
+mod memory;
+
 use mcp_runtime::{Era, HttpTransport, RuntimeEvent, ServerConfig, ServerState, SpokenEra};
 use mcp_testkit::{Action, Exchange, Handshake, Rule, Script, ScriptedHttp, ServerProcess};
 use serde_json::{Value, json};

@@ -6,8 +6,8 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use mcp_runtime::{
     CallError, CallOptions, Era, ErrorChain, EventStream, McpRuntime, McpRuntimeBuilder,
-    PreparedCall, RuntimeEvent, ServerConfig, ServerState, ShutdownReport, StdioTransport,
-    ToolOutput,
+    PreparedCall, ReconnectPolicy, RuntimeEvent, ServerConfig, ServerState, ShutdownReport,
+    StdioTransport, ToolOutput,
 };
 use mcp_testkit::{Action, Rule, Script, ServerLog, ServerProcess};
 use serde_json::value::RawValue;
@@ -34,9 +34,10 @@ impl Host {
         Self { runtime, events }
     }
 
-    /// Begins to start these servers of the host's own.
+    /// Begins to start these servers of the host's own. One that is gone stays gone, so that a log is that of one process.
     pub(crate) fn serve(servers: impl IntoIterator<Item = ServerConfig>) -> Self {
-        Self::begin(McpRuntime::builder().servers(servers))
+        let builder = McpRuntime::builder().reconnect(ReconnectPolicy::never());
+        Self::begin(builder.servers(servers))
     }
 
     /// Starts one server that must become ready.
@@ -48,15 +49,20 @@ impl Host {
 
     /// Starts one server that must become ready, however it is configured.
     pub(crate) async fn ready(server: ServerConfig) -> Self {
-        let name = server.name().to_string();
-        let host = Self::serve([server]);
-        at_once(host.runtime.settled()).await;
-        let state = host.state(&name);
-        assert!(
-            matches!(state, ServerState::Ready { .. }),
-            "`{name}` is not ready: {state:?}"
-        );
-        host
+        Self::serve([server]).settled().await
+    }
+
+    /// Waits until every server is ready.
+    pub(crate) async fn settled(self) -> Self {
+        at_once(self.runtime.settled()).await;
+        for status in self.runtime.status() {
+            let (name, state) = (status.key(), status.state());
+            assert!(
+                matches!(state, ServerState::Ready { .. }),
+                "`{name}` is not ready: {state:?}"
+            );
+        }
+        self
     }
 
     /// What has become of the server with this name.
@@ -100,20 +106,17 @@ impl Host {
         std::iter::from_fn(|| self.events.next().now_or_never().flatten()).collect()
     }
 
-    /// Reads events up to the first that fits.
-    pub(crate) async fn await_event(&mut self, fits: impl Fn(&RuntimeEvent) -> bool) {
-        let reading = async {
-            while let Some(event) = self.events.next().await {
-                if fits(&event) {
-                    return true;
-                }
-            }
-            false
-        };
-        assert!(
-            at_once(reading).await,
-            "the events ended without the expected one"
-        );
+    /// Reads events up to the first that fits; all of them.
+    pub(crate) async fn await_event(
+        &mut self,
+        fits: impl Fn(&RuntimeEvent) -> bool,
+    ) -> Vec<RuntimeEvent> {
+        let mut told = Vec::new();
+        while !told.last().is_some_and(&fits) {
+            let event = at_once(self.events.next()).await;
+            told.push(event.expect("the events do not end without the expected one"));
+        }
+        told
     }
 
     /// Every event until there will be no more.

@@ -18,6 +18,7 @@ mod listing;
 mod person;
 mod process;
 mod progress;
+mod reconnect;
 mod request;
 mod resource;
 mod result;
