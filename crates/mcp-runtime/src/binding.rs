@@ -148,9 +148,6 @@ impl Binding {
 
     /// Whether a capture made now would be the same.
     pub(crate) fn is_current(&self, slots: &[Arc<Slot>], authorities: &Authorities) -> bool {
-        if !authorities.is_current(&self.captured.authorities) {
-            return false;
-        }
         let mut servers = self.captured.servers.iter();
         let mut lost = self.captured.lost.iter();
         let mut is_same = |state: &SlotState| match state {
@@ -162,7 +159,8 @@ impl Binding {
                 .is_some_and(|server| server.outage.is_same(outage)),
             _ => true,
         };
-        slots.iter().all(|slot| slot.look(&mut is_same))
+        authorities.is_current(&self.captured.authorities)
+            && slots.iter().all(|slot| slot.look(&mut is_same))
             && servers.next().is_none()
             && lost.next().is_none()
     }

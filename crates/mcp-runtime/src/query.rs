@@ -63,10 +63,10 @@ pub enum QueryErrorKind {
     /// The names mean no server (K7).
     #[error(transparent)]
     Resolve(ResolveError),
-    /// The server's connection ended (R10).
-    #[error(transparent)]
-    Disconnected(Outage),
-    /// The server is not connected.
+    /// The server has lost its connection (R10). Nothing waits for a new one.
+    #[error("it is not connected")]
+    Disconnected(#[source] Outage),
+    /// The server is known, and has not been connected.
     #[error("it is not connected")]
     NotConnected,
     /// The request failed.
@@ -96,8 +96,8 @@ impl QueryError {
         }
     }
 
-    /// A server without a connection.
-    pub(crate) fn of_slot(slot: &Slot) -> Self {
+    /// The server of a slot has no connection.
+    pub(crate) fn without_connection(slot: &Slot) -> Self {
         match slot.state() {
             SlotState::Disconnected(outage) => Self {
                 server: Asked::Key(slot.key.clone()),
@@ -150,7 +150,7 @@ impl QueryError {
         }
     }
 
-    /// The outage of the server, where that is the reason.
+    /// How the server's connection ended, where that is the reason.
     #[must_use]
     pub fn outage(&self) -> Option<&Outage> {
         match &self.kind {

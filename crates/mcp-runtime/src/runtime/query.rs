@@ -181,7 +181,7 @@ impl McpRuntime {
         let slot = self.slots.iter().find(|slot| slot.key == key);
         let slot = slot.ok_or_else(|| QueryError::not_connected(&key))?;
         let connection = slot.connection();
-        let connection = connection.ok_or_else(|| QueryError::of_slot(slot))?;
+        let connection = connection.ok_or_else(|| QueryError::without_connection(slot))?;
         Ok((slot, connection))
     }
 }
