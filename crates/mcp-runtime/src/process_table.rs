@@ -53,7 +53,7 @@ impl ProcessTable {
         let killed = processes
             .iter()
             .filter(|process| process.exit().is_none_or(|exit| exit.killed()));
-        let mut killed: Vec<u32> = killed.map(Process::pid).collect();
+        let mut killed: Vec<u32> = killed.filter_map(Process::pid).collect();
         killed.sort_unstable();
         killed
     }

@@ -43,11 +43,12 @@ pub use process::{Exit, SpawnError};
 pub use request::{RequestError, RequestErrorKind};
 
 pub(crate) use handshake::ServerFacts;
+use process::Starting;
 pub(crate) use process::{Launch, Process};
 
 use crate::call::CallId;
 use crate::config::HttpTransport;
-use crate::deadline::Deadline;
+use crate::deadline::{Deadline, Elapsed};
 use crate::elicitation::Elicitor;
 use crate::event::EventSink;
 use crate::tool::Tool;
@@ -92,6 +93,8 @@ pub(crate) struct ToolCall<'a> {
 #[derive(Debug)]
 pub(crate) enum ConnectError {
     Spawn(SpawnError),
+    /// The process was not started in time.
+    Timeout(Elapsed),
     HttpSetup(HttpSetupError),
     Request(RequestError),
     Version(UnsupportedVersion),
@@ -108,24 +111,19 @@ pub(crate) struct Connector {
 }
 
 impl Connector {
-    /// Starts a child process. It owns its process from here on: dropped at any await, it is ended.
-    pub(crate) fn spawn(
-        &self,
-        key: &McpServerKey,
-        launch: &Launch,
-        patience: Duration,
-    ) -> Result<Stranger, ConnectError> {
+    /// Begins to start a child process. Dropped at any await from here on, it is ended.
+    pub(crate) fn spawn(&self, key: &McpServerKey, launch: &Launch, patience: Duration) -> Spawning {
         let calls = Arc::new(Calls::default());
         let (notices, refresh) = self.notices(key, &calls);
-        let interaction = self.interaction(&calls, patience);
-        let link = StdioLink::start(key, launch, notices, interaction);
-        Ok(Stranger {
+        Spawning {
             key: key.clone(),
-            link: Link::Stdio(link.map_err(ConnectError::Spawn)?),
+            starting: launch.begin(key),
             client: self.introduction(),
+            notices,
             refresh,
+            interaction: self.interaction(&calls, patience),
             calls,
-        })
+        }
     }
 
     /// Gets ready to ask an endpoint, in the era given.
@@ -186,6 +184,39 @@ impl Connector {
     }
 }
 
+/// A child process that is being started.
+#[derive(Debug)]
+pub(crate) struct Spawning {
+    key: McpServerKey,
+    starting: Starting,
+    client: ClientConfig,
+    notices: Notices,
+    refresh: Arc<RefreshGate>,
+    interaction: Interaction,
+    calls: Arc<Calls>,
+}
+
+impl Spawning {
+    pub(crate) fn process(&self) -> &Process {
+        self.starting.process()
+    }
+
+    /// Waits until the process runs. Cancel-safe: dropped, it ends the process.
+    pub(crate) async fn started(self, deadline: &Deadline) -> Result<Stranger, ConnectError> {
+        let started = deadline.bound(self.starting.started()).await;
+        let started = started.map_err(ConnectError::Timeout)?;
+        let (streams, process) = started.map_err(ConnectError::Spawn)?;
+        let link = StdioLink::start(&self.key, streams, process, self.notices, self.interaction);
+        Ok(Stranger {
+            key: self.key,
+            link: Link::Stdio(link),
+            client: self.client,
+            refresh: self.refresh,
+            calls: self.calls,
+        })
+    }
+}
+
 /// A server that has not shaken hands yet.
 #[derive(Debug)]
 pub(crate) struct Stranger {
@@ -197,14 +228,6 @@ pub(crate) struct Stranger {
 }
 
 impl Stranger {
-    /// The process, where there is one.
-    pub(crate) fn process(&self) -> Option<&Process> {
-        match &self.link {
-            Link::Stdio(link) => Some(link.process()),
-            Link::Http(_) => None,
-        }
-    }
-
     /// Agrees with the server in the era given. Cancel-safe: a dropped handshake ends what was started.
     pub(crate) async fn shake_hands(
         self,

@@ -7,6 +7,7 @@
 //! Three tasks: one reads, one writes, one supervises the process. The reader never waits for any of the others, so
 //! nothing the host or the server does can keep an answer from its caller.
 
+use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,7 +28,7 @@ use super::line::{Line, LineBuffer};
 use super::notice::Notices;
 use super::outbox::{Outbox, Refused};
 use super::pending::Pending;
-use super::process::{Exit, Launch, Process, SpawnError, Started};
+use super::process::{Exit, Process, Streams};
 use super::request::{RequestError, RequestErrorKind};
 use super::server_request::Inlet;
 use crate::call::CallId;
@@ -48,18 +49,14 @@ pub(crate) struct StdioLink {
 }
 
 impl StdioLink {
-    /// Starts the process and everything that talks to it. Nothing has been sent yet.
+    /// Starts everything that talks to the process. Nothing has been sent yet.
     pub(crate) fn start(
         key: &McpServerKey,
-        launch: &Launch,
+        Streams { stdin, stdout }: Streams,
+        process: Process,
         notices: Notices,
         interaction: Interaction,
-    ) -> Result<Self, SpawnError> {
-        let Started {
-            stdin,
-            stdout,
-            process,
-        } = launch.start(key)?;
+    ) -> Self {
         let pending = Pending::new();
         let outbox = Arc::new(Outbox::default());
         let closed = CancellationToken::new();
@@ -68,7 +65,7 @@ impl StdioLink {
         tokio::spawn(write(
             stdin,
             outbox.clone(),
-            process.stopping(),
+            process.closing(),
             unread.clone(),
         ));
         let reader = Reader {
@@ -85,12 +82,12 @@ impl StdioLink {
             closed.clone(),
             unread,
         ));
-        Ok(Self {
+        Self {
             pending,
             outbox,
             process,
             closed,
-        })
+        }
     }
 
     /// Sends a request and waits for its result until the deadline.
@@ -265,11 +262,12 @@ async fn drained_unread(unread: &CancellationToken) {
     tokio::time::sleep(OUTPUT_GRACE).await;
 }
 
-/// Writes what is queued. A child that does not read holds this task and nobody else.
+/// Writes what is queued, and keeps the input open until it is to be closed. A child that does not read holds this task and
+/// nobody else.
 async fn write(
     mut stdin: ChildStdin,
     outbox: Arc<Outbox>,
-    stopping: CancellationToken,
+    closing: CancellationToken,
     unread: CancellationToken,
 ) {
     let writing = async {
@@ -281,10 +279,11 @@ async fn write(
                 break;
             }
         }
+        pending::<()>().await;
     };
     tokio::select! {
         biased;
-        () = stopping.cancelled() => {}
+        () = closing.cancelled() => {}
         () = writing => {}
     }
 }

@@ -115,16 +115,14 @@ impl Starter {
         last: bool,
         deadline: &Deadline,
     ) -> Result<Connected, Attempt> {
-        let alone = |error| Attempt {
-            error,
-            process: None,
-        };
         let probe = Deadline::after((deadline.remaining() / PROBE_SHARE).min(PROBE_TIMEOUT));
         let patience = slot.config.interaction_patience();
-        let (stranger, deadline) = match &route.way {
+        let (stranger, process, deadline) = match &route.way {
             Way::Stdio(launch) => {
-                let stranger = self.connector.spawn(&slot.key, launch, patience);
-                (stranger, deadline)
+                let spawning = self.connector.spawn(&slot.key, launch, patience);
+                let process = spawning.process().clone();
+                self.processes.add(&slot.key, process.clone());
+                (spawning.started(deadline).await, Some(process), deadline)
             }
             Way::Http(http) => {
                 // Time tells only that an endpoint does not speak the modern era.
@@ -134,15 +132,14 @@ impl Starter {
                     &probe
                 };
                 let stranger = self.connector.http(&slot.key, http, era, patience);
-                (stranger, deadline)
+                (stranger, None, deadline)
             }
         };
-        let stranger = stranger.map_err(alone)?;
-        let process = stranger.process().cloned();
-        if let Some(process) = &process {
-            self.processes.add(&slot.key, process.clone());
-        }
-        match stranger.shake_hands(era, deadline).await {
+        let connection = match stranger {
+            Ok(stranger) => stranger.shake_hands(era, deadline).await,
+            Err(error) => Err(error),
+        };
+        match connection {
             Ok(connection) => Ok(Connected {
                 connection,
                 process,
@@ -181,7 +178,10 @@ impl Attempt {
                 RequestErrorKind::Encode(_) => false,
             },
             ConnectError::Version(_) => true,
-            ConnectError::HttpSetup(_) | ConnectError::Spawn(_) | ConnectError::Encode(_) => false,
+            ConnectError::HttpSetup(_)
+            | ConnectError::Spawn(_)
+            | ConnectError::Timeout(_)
+            | ConnectError::Encode(_) => false,
         }
     }
 

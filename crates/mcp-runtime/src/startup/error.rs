@@ -139,6 +139,9 @@ impl Failure {
     pub(super) fn connect(error: ConnectError) -> Self {
         let (phase, kind) = match error {
             ConnectError::Spawn(error) => (Phase::Connect, StartupErrorKind::Spawn(error)),
+            ConnectError::Timeout(elapsed) => {
+                (Phase::Connect, StartupErrorKind::Timeout(elapsed, None))
+            }
             ConnectError::HttpSetup(error) => (Phase::Connect, StartupErrorKind::HttpSetup(error)),
             ConnectError::Encode(error) => {
                 let kind = RequestErrorKind::Encode(error);

@@ -2,17 +2,19 @@
 
 use std::ffi::OsString;
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use mcp_keys::McpServerKey;
-use tokio::process::{ChildStdin, ChildStdout, Command};
-use tokio::sync::watch;
-use tokio_util::sync::CancellationToken;
+use tokio::process::{ChildStdin, ChildStdout};
+use tokio::sync::{oneshot, watch};
+use tokio_util::sync::DropGuard;
 
 use super::stderr::StderrTail;
-use super::{Life, Process, Shared, platform, supervise};
+use super::supervise::{Delivery, Orders, supervise};
+use super::{Life, Process, Shared, parent, platform};
 use crate::config::{Secret, StdioTransport};
 
 /// Variables a child inherits; everything else must be configured (R6).
@@ -32,12 +34,20 @@ pub(crate) struct Launch {
     pub(crate) cwd: Option<PathBuf>,
 }
 
-/// A process that was just started: its streams, and the handle that owns it.
+/// A process that is being started. Dropped before it is, the process is ended as soon as it is there.
 #[derive(Debug)]
-pub(crate) struct Started {
+pub(crate) struct Starting {
+    program: String,
+    process: Process,
+    streams: oneshot::Receiver<Result<Streams, SpawnError>>,
+    given_up: DropGuard,
+}
+
+/// What a process reads and writes.
+#[derive(Debug)]
+pub(crate) struct Streams {
     pub(crate) stdin: ChildStdin,
     pub(crate) stdout: ChildStdout,
-    pub(crate) process: Process,
 }
 
 /// Why a process could not be started.
@@ -56,7 +66,7 @@ pub enum SpawnError {
         /// The configured command.
         program: String,
         /// What the operating system said.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// The operating system refused.
     #[error("command `{program}` could not be started")]
@@ -64,7 +74,7 @@ pub enum SpawnError {
         /// The configured command.
         program: String,
         /// What the operating system said.
-        source: std::io::Error,
+        source: io::Error,
     },
 }
 
@@ -80,41 +90,52 @@ impl Launch {
         }
     }
 
-    /// Starts the process. Must be called within a tokio runtime.
-    pub(crate) fn start(&self, server: &McpServerKey) -> Result<Started, SpawnError> {
-        if let Some(path) = self.cwd.as_ref().filter(|path| !path.is_dir()) {
-            return Err(SpawnError::WorkingDirectory { path: path.clone() });
-        }
-        let mut command = self.command();
-        let mut child = command.spawn().map_err(|source| {
-            let program = self.program.clone();
-            match source.kind() {
-                std::io::ErrorKind::NotFound => SpawnError::NotFound { program, source },
-                _ => SpawnError::Refused { program, source },
-            }
-        })?;
-        let pid = child.id().expect("a child that was not awaited has an id");
-        let group = platform::Group::of_leader(pid);
-        let stdin = child.stdin.take().expect("stdin is piped");
-        let stdout = child.stdout.take().expect("stdout is piped");
-        let stderr = StderrTail::follow(server, child.stderr.take().expect("stderr is piped"));
-        let (stop, kill) = (CancellationToken::new(), CancellationToken::new());
+    /// Begins to start the process, on a thread of its own. Must be called within a tokio runtime.
+    pub(crate) fn begin(&self, server: &McpServerKey) -> Starting {
+        let (stderr, reader) = StderrTail::new(server);
+        let orders = Orders::default();
         let (report, life) = watch::channel(Life::default());
-        tokio::spawn(supervise(child, group, stop.clone(), kill.clone(), report));
-        let shared = Shared {
-            pid,
-            stop,
-            kill,
-            life,
-            stderr,
-        };
-        Ok(Started {
-            stdin,
-            stdout,
-            process: Process {
-                shared: Arc::new(shared),
+        let (deliver, streams) = oneshot::channel();
+        let (start, refused) = (self.starter(), self.refusal());
+        tokio::spawn(supervise(
+            parent::bear(start).map_err(refused),
+            Delivery {
+                program: self.program.clone(),
+                deliver,
+                reader,
             },
-        })
+            orders.clone(),
+            report,
+        ));
+        Starting {
+            program: self.program.clone(),
+            streams,
+            given_up: orders.stop.clone().drop_guard(),
+            process: Process {
+                shared: Arc::new(Shared {
+                    orders,
+                    life,
+                    stderr,
+                }),
+            },
+        }
+    }
+
+    /// What starts the process: it blocks for as long as the file systems under program and directory do.
+    fn starter(&self) -> impl FnOnce() -> Result<Child, SpawnError> + Send + 'static {
+        let (mut command, cwd, refused) = (self.command(), self.cwd.clone(), self.refusal());
+        move || match cwd.filter(|path| !path.is_dir()) {
+            Some(path) => Err(SpawnError::WorkingDirectory { path }),
+            None => command.spawn().map_err(refused),
+        }
+    }
+
+    fn refusal(&self) -> impl FnOnce(io::Error) -> SpawnError + Send + 'static {
+        let program = self.program.clone();
+        move |source| match source.kind() {
+            io::ErrorKind::NotFound => SpawnError::NotFound { program, source },
+            _ => SpawnError::Refused { program, source },
+        }
     }
 
     fn command(&self) -> Command {
@@ -130,8 +151,7 @@ impl Launch {
         if let Some(cwd) = &self.cwd {
             command.current_dir(cwd);
         }
-        command.kill_on_drop(true);
-        platform::own_group(&mut command);
+        platform::prepare(&mut command);
         command
     }
 
@@ -152,6 +172,25 @@ impl Launch {
         let set = self.env.iter();
         let set = set.map(|(name, value)| (name.into(), value.reveal().into()));
         inherited.chain(set).collect()
+    }
+}
+
+impl Starting {
+    /// The process, before anybody knows whether there will be one.
+    pub(crate) fn process(&self) -> &Process {
+        &self.process
+    }
+
+    /// Waits until the process runs.
+    pub(crate) async fn started(self) -> Result<(Streams, Process), SpawnError> {
+        let program = self.program;
+        let streams = self.streams.await.unwrap_or_else(|_gone| {
+            // The supervisor went with its executor, and has ended what there was.
+            let source = io::Error::from(io::ErrorKind::Interrupted);
+            Err(SpawnError::Refused { program, source })
+        })?;
+        self.given_up.disarm();
+        Ok((streams, self.process))
     }
 }
 

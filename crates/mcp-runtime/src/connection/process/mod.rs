@@ -1,13 +1,18 @@
 //! Ownership of a server's process tree (R6).
 //!
-//! A child runs in a process group of its own, with its three streams piped. One task per child supervises it: it
-//! waits for the end, and on request ends it in stages. Whatever happens to that task or to the executor under it,
-//! the guard it holds kills the group when it goes.
+//! A child runs in a process group of its own, with its three streams piped. A thread per child is its parent
+//! (`parent.rs`); a task per child supervises it: it waits for the end, and on request ends it in stages
+//! (`supervise.rs`). Whatever happens to that task or to the executor under it, the [`Tree`](platform::Tree) it holds
+//! kills what is left when it goes.
 //!
-//! Invariant: the group is signalled only by the guard that `spawn` made for it, and never after it was seen empty.
+//! Invariant: nobody else's process is ever signalled. The number of a child is its own until its parent collects it,
+//! which it does only after the tree was let go; a descendant is signalled through what the system gave for that very
+//! process.
 
 mod launch;
+mod parent;
 mod stderr;
+mod supervise;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]
@@ -16,29 +21,18 @@ mod windows;
 use std::fmt;
 use std::process::ExitStatus;
 use std::sync::Arc;
-use std::time::Duration;
 
-use tokio::process::Child;
 use tokio::sync::watch;
-use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 pub use launch::SpawnError;
-pub(crate) use launch::{Launch, Started};
+pub(crate) use launch::{Launch, Starting, Streams};
 pub(crate) use stderr::StderrTail;
+use supervise::Orders;
 #[cfg(unix)]
 use unix as platform;
 #[cfg(windows)]
 use windows as platform;
-
-/// How long a child gets to end by itself once its standard input is closed.
-const CLOSED_INPUT_GRACE: Duration = Duration::from_millis(1_500);
-/// How long the group gets to end after it was asked to terminate.
-const TERMINATE_GRACE: Duration = Duration::from_millis(1_000);
-/// How long to look for the end of a group that was killed.
-const KILL_GRACE: Duration = Duration::from_millis(1_000);
-/// How often a group without its leader is looked at. There is nothing to wait on for somebody else's children.
-const GROUP_POLL: Duration = Duration::from_millis(10);
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,9 +75,7 @@ pub(crate) struct Process {
 
 #[derive(Debug)]
 struct Shared {
-    pid: u32,
-    stop: CancellationToken,
-    kill: CancellationToken,
+    orders: Orders,
     life: watch::Receiver<Life>,
     stderr: StderrTail,
 }
@@ -91,6 +83,8 @@ struct Shared {
 /// What is known of a process.
 #[derive(Debug, Clone, Copy, Default)]
 struct Life {
+    /// `None` until it was started, and for good if it never was.
+    pid: Option<u32>,
     /// The leader's end.
     exit: Option<Exit>,
     /// Nothing of the tree is left.
@@ -99,24 +93,25 @@ struct Life {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        self.stop.cancel();
+        self.orders.stop.cancel();
     }
 }
 
 impl Process {
-    pub(crate) fn pid(&self) -> u32 {
-        self.shared.pid
+    /// `None` as long as it was not started.
+    pub(crate) fn pid(&self) -> Option<u32> {
+        self.shared.life.borrow().pid
     }
 
     /// Asks the process to end, in stages; returns at once.
     pub(crate) fn stop(&self) {
-        self.shared.stop.cancel();
+        self.shared.orders.stop.cancel();
     }
 
     /// Ends the whole tree now, without any more grace; returns at once.
     pub(crate) fn kill(&self) {
-        self.shared.stop.cancel();
-        self.shared.kill.cancel();
+        self.shared.orders.stop.cancel();
+        self.shared.orders.kill.cancel();
     }
 
     /// Whether nothing of the tree is left.
@@ -129,9 +124,15 @@ impl Process {
         self.shared.life.borrow().exit
     }
 
-    /// The request to end, for whoever holds a stream of the process.
+    /// The request to end, for whoever holds the output of the process.
     pub(crate) fn stopping(&self) -> CancellationToken {
-        self.shared.stop.clone()
+        self.shared.orders.stop.clone()
+    }
+
+    /// The request to close the input of the process, for whoever holds it. Not before: a process ends with its input, and
+    /// then nobody knows any more whose children its children were.
+    pub(crate) fn closing(&self) -> CancellationToken {
+        self.shared.orders.close.clone()
     }
 
     /// Waits for the end of the process itself; descendants may live on for a moment. Cancel-safe.
@@ -151,7 +152,7 @@ impl Process {
         };
         match self.shared.life.clone().wait_for(state).await {
             Ok(life) => life.exit.unwrap_or(LOST),
-            // The supervisor was dropped with its executor; its guard has killed the group.
+            // The supervisor was dropped with its executor; its tree was killed.
             Err(_) => LOST,
         }
     }
@@ -159,87 +160,5 @@ impl Process {
     /// What the process last wrote to its standard error.
     pub(crate) fn stderr(&self) -> &StderrTail {
         &self.shared.stderr
-    }
-}
-
-/// Owns the child until its whole group is gone.
-async fn supervise(
-    mut child: Child,
-    mut group: platform::Group,
-    stop: CancellationToken,
-    kill: CancellationToken,
-    report: watch::Sender<Life>,
-) {
-    let (status, killed) = tokio::select! {
-        status = child.wait() => (status.ok(), false),
-        () = stop.cancelled() => end_leader(&mut child, &mut group, &kill).await,
-    };
-    report.send_replace(Life {
-        exit: Some(Exit { status, killed }),
-        over: false,
-    });
-    let killed = end_group(&mut group, &kill).await || killed;
-    report.send_replace(Life {
-        exit: Some(Exit { status, killed }),
-        over: true,
-    });
-}
-
-/// Closed input, then terminate, then kill, with a grace period each. The input is closed by whoever holds it.
-async fn end_leader(
-    child: &mut Child,
-    group: &mut platform::Group,
-    kill: &CancellationToken,
-) -> (Option<ExitStatus>, bool) {
-    if let Some(status) = grace(CLOSED_INPUT_GRACE, kill, child.wait()).await {
-        return (status.ok(), false);
-    }
-    group.terminate();
-    if let Some(status) = grace(TERMINATE_GRACE, kill, child.wait()).await {
-        return (status.ok(), false);
-    }
-    group.kill();
-    // The leader itself, where a group is no more than a name or the leader has left it. It may have ended meanwhile.
-    let _ = child.start_kill();
-    (
-        timeout(KILL_GRACE, child.wait())
-            .await
-            .ok()
-            .and_then(Result::ok),
-        true,
-    )
-}
-
-/// Ends what the leader left behind; `true` when something had to be killed.
-async fn end_group(group: &mut platform::Group, kill: &CancellationToken) -> bool {
-    if group.is_empty() {
-        return false;
-    }
-    group.terminate();
-    if grace(TERMINATE_GRACE, kill, emptied(group)).await.is_some() {
-        return false;
-    }
-    group.kill();
-    // A process that the operating system cannot end is out of anyone's hands.
-    let _ = timeout(KILL_GRACE, emptied(group)).await;
-    true
-}
-
-/// What `future` comes to within the grace period, unless there is no more grace.
-async fn grace<F: Future>(
-    period: Duration,
-    kill: &CancellationToken,
-    future: F,
-) -> Option<F::Output> {
-    tokio::select! {
-        output = future => Some(output),
-        () = sleep(period) => None,
-        () = kill.cancelled() => None,
-    }
-}
-
-async fn emptied(group: &mut platform::Group) {
-    while !group.is_empty() {
-        sleep(GROUP_POLL).await;
     }
 }

@@ -23,23 +23,38 @@ pub(crate) struct StderrTail {
     ended: watch::Receiver<bool>,
 }
 
-impl StderrTail {
+/// Fills a tail once there is a stream.
+#[derive(Debug)]
+pub(crate) struct StderrReader {
+    tail: StderrTail,
+    server: McpServerKey,
+    report: watch::Sender<bool>,
+}
+
+impl StderrReader {
     /// Reads `stream` to its end in a task of its own.
-    pub(crate) fn follow(
-        server: &McpServerKey,
-        stream: impl AsyncRead + Send + Unpin + 'static,
-    ) -> Self {
+    pub(crate) fn follow(self, stream: impl AsyncRead + Send + Unpin + 'static) {
+        tokio::spawn(async move {
+            self.tail.read(&self.server, stream).await;
+            self.report.send_replace(true);
+        });
+    }
+}
+
+impl StderrTail {
+    /// An empty tail, and what fills it. It has ended when that is gone.
+    pub(crate) fn new(server: &McpServerKey) -> (Self, StderrReader) {
         let (report, ended) = watch::channel(false);
         let tail = Self {
             bytes: Arc::default(),
             ended,
         };
-        let (reader, server) = (tail.clone(), server.clone());
-        tokio::spawn(async move {
-            reader.read(&server, stream).await;
-            report.send_replace(true);
-        });
-        tail
+        let reader = StderrReader {
+            tail: tail.clone(),
+            server: server.clone(),
+            report,
+        };
+        (tail, reader)
     }
 
     async fn read(&self, server: &McpServerKey, stream: impl AsyncRead + Unpin) {
@@ -113,12 +128,9 @@ mod tests {
     use super::*;
 
     async fn tail_of(text: Vec<u8>) -> String {
-        StderrTail::follow(
-            &McpServerKey::host("s".parse().unwrap()),
-            std::io::Cursor::new(text),
-        )
-        .last_words()
-        .await
+        let (tail, reader) = StderrTail::new(&McpServerKey::host("s".parse().unwrap()));
+        reader.follow(std::io::Cursor::new(text));
+        tail.last_words().await
     }
 
     #[tokio::test(flavor = "current_thread", start_paused = true)]

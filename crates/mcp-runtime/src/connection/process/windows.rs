@@ -1,8 +1,11 @@
 //! Without process groups: the leader is ended by its handle, descendants see their input close.
 
-use std::process::ExitStatus;
+use std::os::windows::process::CommandExt;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::mpsc;
+use std::time::Duration;
 
-use tokio::process::Command;
+use super::parent::Hold;
 
 /// Variables without which a program does not start here.
 pub(super) const NEEDED: &[&str] = &[
@@ -23,7 +26,7 @@ pub(super) fn same_variable(one: &str, other: &str) -> bool {
 }
 
 /// A new process group is what keeps a console's Ctrl-C from the child.
-pub(super) fn own_group(command: &mut Command) {
+pub(super) fn prepare(command: &mut Command) {
     const CREATE_NEW_PROCESS_GROUP: u32 = 0x0000_0200;
     command.creation_flags(CREATE_NEW_PROCESS_GROUP);
 }
@@ -33,20 +36,63 @@ pub(super) fn signal(_status: ExitStatus) -> Option<i32> {
     None
 }
 
-/// Stands for the leader alone, which `kill_on_drop` ends.
+/// Stands for the leader alone. Its parent kills it, when asked to or when this is gone.
 #[derive(Debug)]
-pub(super) struct Group;
+pub(super) struct Tree {
+    hold: Hold,
+}
 
-impl Group {
-    pub(super) fn of_leader(_pid: u32) -> Self {
-        Self
+/// How often a child is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// Blocks until the child has ended; kills it when that is asked for, or when nobody can ask any more.
+pub(super) fn ended(child: &mut Child, held: &mpsc::Receiver<()>) -> Option<ExitStatus> {
+    loop {
+        if let Some(status) = child.try_wait().ok()? {
+            return Some(status);
+        }
+        match held.recv_timeout(LOOK_EVERY) {
+            Err(mpsc::RecvTimeoutError::Timeout) => {}
+            Ok(()) | Err(mpsc::RecvTimeoutError::Disconnected) => {
+                // It has ended already, or nobody can end it.
+                let _ = child.kill();
+                return child.wait().ok();
+            }
+        }
+    }
+}
+
+impl Tree {
+    pub(super) fn of(_leader: &Child, hold: Hold) -> Self {
+        Self { hold }
     }
 
-    pub(super) fn is_empty(&mut self) -> bool {
-        true
+    #[expect(
+        clippy::unused_async,
+        reason = "elsewhere it is done beside the executor"
+    )]
+    pub(super) async fn survey(&mut self) {}
+
+    #[expect(
+        clippy::unused_async,
+        reason = "elsewhere it is done beside the executor"
+    )]
+    pub(super) async fn remains(&mut self) -> bool {
+        false
     }
 
-    pub(super) fn terminate(&mut self) {}
+    #[expect(
+        clippy::unused_async,
+        reason = "elsewhere there is something to wait for"
+    )]
+    pub(super) async fn dwindled(&mut self) {}
 
-    pub(super) fn kill(&mut self) {}
+    pub(super) fn terminate(&self) {}
+
+    pub(super) fn kill(&self) {
+        // Full when it was asked for already.
+        let _ = self.hold.try_send(());
+    }
+
+    pub(super) fn let_go(self) {}
 }

@@ -1,0 +1,1 @@
+//! Children whose executor, or whose starter, is gone.

@@ -1,0 +1,158 @@
+//! A child and everything that descends from it, for as long as somebody answers for them.
+
+use std::process::Child;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, getpgid, kill_process, kill_process_group,
+    test_kill_process_group, waitid,
+};
+use tokio::task::spawn_blocking;
+use tokio::time::{sleep, timeout};
+
+use super::super::parent::Hold;
+use super::descendant::{self, Descendant, Table};
+
+/// How often those are looked at who were asked to end. The system tells of one's own children only.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// How long reading the process table may wait for a thread that does it.
+const READ_PATIENCE: Duration = Duration::from_millis(500);
+
+/// The tree below a child that leads a process group. Killed when dropped, unless it was let go.
+#[derive(Debug)]
+pub(in super::super) struct Tree {
+    leader: Pid,
+    state: Leader,
+    /// Those that were seen and may be alive, in the leader's group and outside.
+    descendants: Vec<Descendant>,
+}
+
+/// What the leader's number stands for.
+#[derive(Debug)]
+enum Leader {
+    /// The leader, dead or alive: its parent does not collect it while this is there.
+    Held { _hold: Hold },
+    /// A group that was not empty when it was last looked at.
+    Collected,
+    /// Perhaps somebody else by now.
+    Gone,
+}
+
+impl Tree {
+    pub(in super::super) fn of(leader: &Child, hold: Hold) -> Self {
+        Self {
+            leader: Pid::from_child(leader),
+            state: Leader::Held { _hold: hold },
+            descendants: Vec::new(),
+        }
+    }
+
+    /// Looks for descendants while the leader lives: whose children they were is not to be told afterwards.
+    pub(in super::super) async fn survey(&mut self) {
+        if let Some(table) = read_table().await {
+            // What could not be taken hold of is in reach of a signal to the group, or not at all.
+            let _ = self.adopt(&table);
+        }
+    }
+
+    /// Whether anything is left of a tree whose leader has ended.
+    pub(in super::super) async fn remains(&mut self) -> bool {
+        if let Some(table) = read_table().await
+            && self.adopt(&table).is_ok()
+        {
+            return !self.descendants.is_empty();
+        }
+        self.remains_unseen()
+    }
+
+    /// As [`remains`](Self::remains), by what can be told without a process table. A leader that was not collected counts for
+    /// a member of its group, so it has to be.
+    fn remains_unseen(&mut self) -> bool {
+        if matches!(self.state, Leader::Held { .. }) {
+            self.state = Leader::Collected;
+        }
+        // Not being allowed to signal somebody means that somebody is there.
+        if test_kill_process_group(self.leader) == Err(Errno::SRCH) {
+            self.state = Leader::Gone;
+        }
+        self.descendants.retain(Descendant::is_alive);
+        !matches!(self.state, Leader::Gone) || !self.descendants.is_empty()
+    }
+
+    /// Waits until the descendants that were seen have ended, and for a moment at least.
+    pub(in super::super) async fn dwindled(&mut self) {
+        loop {
+            sleep(LOOK_EVERY).await;
+            self.descendants.retain(Descendant::is_alive);
+            if self.descendants.is_empty() {
+                return;
+            }
+        }
+    }
+
+    pub(in super::super) fn terminate(&self) {
+        self.signal(Signal::TERM);
+    }
+
+    pub(in super::super) fn kill(&self) {
+        self.signal(Signal::KILL);
+    }
+
+    /// Answers for nobody any more; the leader may be collected.
+    pub(in super::super) fn let_go(mut self) {
+        self.state = Leader::Gone;
+        self.descendants.clear();
+    }
+
+    fn adopt(&mut self, table: &Table) -> Result<(), Errno> {
+        let leader = self.holds_leader().then_some(self.leader);
+        descendant::find(leader, table, &mut self.descendants)
+    }
+
+    /// Whether the leader's number is its own: it lives, or was not collected. A host may collect children that it did not
+    /// start, or have the operating system do it.
+    fn holds_leader(&self) -> bool {
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        matches!(self.state, Leader::Held { .. }) && waitid(WaitId::Pid(self.leader), look).is_ok()
+    }
+
+    /// Whoever is gone already needs no signal, and whoever may not be signalled gets none.
+    fn signal(&self, signal: Signal) {
+        if self.holds_leader() {
+            let _ = kill_process_group(self.leader, signal);
+            if getpgid(Some(self.leader)) != Ok(self.leader) {
+                let _ = kill_process(self.leader, signal);
+            }
+        } else if matches!(self.state, Leader::Collected) {
+            let _ = kill_process_group(self.leader, signal);
+        }
+        for descendant in &self.descendants {
+            // One in the group was told with it.
+            if signal == Signal::KILL || !descendant.is_in(self.leader) {
+                descendant.signal(signal);
+            }
+        }
+    }
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        if matches!(self.state, Leader::Gone) && self.descendants.is_empty() {
+            return;
+        }
+        // Nobody waits here, and whoever drops a tree has to see it killed: so this reads in place.
+        if let Some(table) = descendant::read_table() {
+            let _ = self.adopt(&table);
+        }
+        self.kill();
+    }
+}
+
+async fn read_table() -> Option<std::sync::Arc<Table>> {
+    let reading = timeout(READ_PATIENCE, spawn_blocking(descendant::read_table));
+    reading.await.ok()?.ok()?
+}
+
+#[cfg(test)]
+mod tests;
