@@ -149,10 +149,10 @@ impl McpRuntime {
         self.starter.stop.cancel();
         self.starter.processes.stop();
         // A startup that was just then spawning or shaking hands is given up too, and seen below. What does not come to
-        // rest in time is ended by its own drop.
-        let _ = deadline
-            .bound(join_all(self.slots.iter().map(|slot| slot.at_rest())))
-            .await;
+        // rest in time is ended by its own drop, and takes no time from the processes.
+        let resting = Deadline::after(deadline.remaining().mul_f64(RESTING));
+        let at_rest = join_all(self.slots.iter().map(|slot| slot.at_rest()));
+        let _ = resting.bound(at_rest).await;
         self.starter.processes.stop();
         let connections: Vec<_> = self.connections().collect();
         let closing = join_all(connections.iter().map(|connection| connection.close()));
@@ -168,6 +168,10 @@ impl McpRuntime {
         self.slots.iter().filter_map(|slot| slot.connection())
     }
 }
+
+/// The part of a shutdown's budget during which startups may notice that they are given up. They do at once, unless their
+/// executor is busy.
+const RESTING: f64 = 0.2;
 
 impl Drop for McpRuntime {
     fn drop(&mut self) {

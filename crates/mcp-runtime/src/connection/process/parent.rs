@@ -87,6 +87,3 @@ fn raise(
     // It has ended, or somebody else has collected it: this does not block.
     let _ = child.wait();
 }
-
-#[cfg(test)]
-mod tests;

@@ -24,7 +24,7 @@ pub(super) struct Descendant {
 
 impl Descendant {
     /// `None` when the process is gone.
-    fn hold(stat: &ProcessStat) -> Result<Option<Self>, Errno> {
+    pub(super) fn hold(stat: &ProcessStat) -> Result<Option<Self>, Errno> {
         let handle = match pidfd_open(stat.pid, PidfdFlags::empty()) {
             Ok(handle) => handle,
             Err(Errno::SRCH) => return Ok(None),
@@ -38,6 +38,11 @@ impl Descendant {
         // The number may have changed hands before it was opened. Read after that, it cannot belong to anybody but who is held.
         let same = ProcessStat::read(stat.pid).is_some_and(|now| now.began == stat.began);
         Ok((same && held.is_alive()).then_some(held))
+    }
+
+    #[cfg(test)]
+    pub(super) fn pid(&self) -> Pid {
+        self.pid
     }
 
     /// Whether it runs. One that has ended and was not collected does not.

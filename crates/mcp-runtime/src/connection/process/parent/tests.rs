@@ -1,1 +1,0 @@
-//! Children whose executor, or whose starter, is gone.
