@@ -15,6 +15,7 @@ mod platform;
 mod source;
 mod text;
 mod tree;
+mod unsafety;
 
 use std::fmt;
 use std::path::Path;
@@ -93,6 +94,7 @@ fn findings(root: &Path) -> Result<Vec<Finding>, TaskError> {
     findings.extend(files::check(&tree));
     findings.extend(source::check(&tree));
     findings.extend(platform::check(&tree));
+    findings.extend(unsafety::check(&tree));
     findings.extend(text::check(&tree));
     findings.extend(links::check(&tree));
     findings.extend(manifests::check(&tree));

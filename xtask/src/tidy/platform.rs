@@ -1,4 +1,4 @@
-//! Code that names an operating system stands in `unix.rs` and `windows.rs`; a test may be for one system.
+//! Code that names an operating system stands in `unix.rs` and `windows.rs`, or below them; a test may be for one system.
 
 use super::{
     Finding,
@@ -35,7 +35,9 @@ fn check_but(tree: &Tree, exempt: &[(&str, &str)]) -> Vec<Finding> {
 /// A whole test target is code for whatever its tests are for: what it tries can be had on one system only.
 fn is_platform_file(file: &TextFile) -> bool {
     let name = file.path.rsplit('/').next().unwrap_or(&file.path);
-    matches!(name, "unix.rs" | "windows.rs") || file.path.contains("/tests/it/")
+    let below = ["/tests/it/", "/unix/", "/windows/"];
+    matches!(name, "unix.rs" | "windows.rs")
+        || below.iter().any(|folder| file.path.contains(folder))
 }
 
 fn check_file(file: &TextFile) -> Vec<Finding> {
@@ -123,6 +125,7 @@ mod tests {
             check_text("crates/a/src/process/mod.rs", &text, &[1]);
             check_text("crates/a/src/process/unix.rs", &text, &[]);
             check_text("crates/a/src/process/windows.rs", &text, &[]);
+            check_text("crates/a/src/process/unix/tree.rs", &text, &[]);
             check_text("crates/a/tests/it/shutdown.rs", &text, &[]);
         }
     }

@@ -15,6 +15,7 @@ mod failure;
 mod host;
 mod http;
 mod listing;
+mod ownership;
 mod person;
 mod process;
 mod progress;

@@ -1,14 +1,12 @@
 //! Ends: asked for or not, of servers that follow and of servers that do not (R6, R11).
 
-use std::thread;
 use std::time::Duration;
 
 use mcp_runtime::{McpRuntime, RuntimeEvent};
-use mcp_testkit::{Action, Rule, Script, ServerLog};
-use tokio::runtime::Runtime;
+use mcp_testkit::{Action, Rule, Script};
 use tokio::time::Instant;
 
-use crate::host::{Host, SERVER, at_once, stdio};
+use crate::host::{Host, at_once};
 
 /// The default patience of a shutdown.
 const PATIENCE: Duration = McpRuntime::DEFAULT_SHUTDOWN_TIMEOUT;
@@ -101,89 +99,6 @@ async fn the_grandchild_of_a_server_that_died_does_not_outlive_it() {
     host.call("fatal").await.unwrap_err();
     process.log().expect_all_gone().await;
     host.end().await;
-}
-
-/// How far a server has come when its host goes.
-const STAGES: &[(&str, &str)] = &[
-    ("initialize", "in the middle of the handshake"),
-    ("tools/list", "in the middle of the listing"),
-    ("never", "ready"),
-];
-
-/// A server that ignores everything, leaves a grandchild, and hangs at one stage.
-fn hanging_at(stage: &str) -> Script {
-    let steps = [Action::IgnoreSigterm, GRANDCHILD];
-    let script = Script::new().ignores_end().rule(Rule::at_start(steps));
-    script.rule(Rule::on(stage, []))
-}
-
-/// Starts a host for each stage, each on a tokio runtime of its own, lets it go in some way, and nothing survives.
-fn check_gone(let_go: impl Fn(Runtime, Host)) {
-    let processes: Vec<_> = STAGES
-        .iter()
-        .map(|(stage, why)| {
-            let process = hanging_at(stage).command();
-            let tokio = Runtime::new().unwrap();
-            let host = tokio.block_on(started(&process.log(), stdio(SERVER, &process), stage));
-            assert_eq!(process.log().alive().len(), 2, "{why}");
-            let_go(tokio, host);
-            process
-        })
-        .collect();
-    let tokio = Runtime::new().unwrap();
-    for process in processes {
-        tokio.block_on(process.log().expect_all_gone());
-    }
-}
-
-async fn started(log: &ServerLog, server: mcp_runtime::ServerConfig, stage: &str) -> Host {
-    if stage == "never" {
-        return Host::ready(server).await;
-    }
-    let host = Host::serve([server]);
-    log.expect(stage, 1).await;
-    host
-}
-
-/// R6
-#[cfg(unix)]
-#[test]
-fn nothing_survives_a_host_that_is_dropped() {
-    check_gone(|tokio, host| {
-        tokio.block_on(async { drop(host) });
-        // The executor lives on: it is what ends the processes in stages.
-        thread::spawn(move || tokio.block_on(std::future::pending::<()>()));
-    });
-}
-
-/// R6
-#[cfg(unix)]
-#[test]
-fn nothing_survives_a_host_that_is_dropped_on_a_plain_thread() {
-    check_gone(|tokio, host| {
-        thread::spawn(move || drop(host)).join().unwrap();
-        thread::spawn(move || tokio.block_on(std::future::pending::<()>()));
-    });
-}
-
-/// R6
-#[cfg(unix)]
-#[test]
-fn nothing_survives_an_executor_that_goes_first() {
-    check_gone(|tokio, host| {
-        drop(tokio);
-        thread::spawn(move || drop(host)).join().unwrap();
-    });
-}
-
-/// R6
-#[cfg(unix)]
-#[test]
-fn nothing_survives_an_executor_that_is_abandoned_after_the_host() {
-    check_gone(|tokio, host| {
-        drop(host);
-        tokio.shutdown_background();
-    });
 }
 
 /// R6: a caller holds on to a call of a host that is gone.

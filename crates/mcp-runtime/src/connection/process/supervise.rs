@@ -93,6 +93,7 @@ async fn watch_over(born: Born, delivery: Delivery, orders: &Orders, report: &wa
         () = orders.stop.cancelled() => end_leader(&mut ended, &mut tree, orders).await,
     };
     told(Some(Exit { status, killed }), false);
+    tree.close_input();
     orders.close.cancel();
     let killed = end_rest(&mut tree, &orders.kill).await || killed;
     tree.let_go();
@@ -137,6 +138,7 @@ async fn end_leader(
     orders: &Orders,
 ) -> (Option<ExitStatus>, bool) {
     tree.survey().await;
+    tree.close_input();
     orders.close.cancel();
     if let Some(status) = grace(CLOSED_INPUT_GRACE, &orders.kill, &mut *ended).await {
         return (status.ok().flatten(), false);

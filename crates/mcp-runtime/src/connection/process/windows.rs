@@ -73,6 +73,8 @@ impl Tree {
     )]
     pub(super) async fn survey(&mut self) {}
 
+    pub(super) fn close_input(&mut self) {}
+
     #[expect(
         clippy::unused_async,
         reason = "elsewhere it is done beside the executor"

@@ -1,8 +1,10 @@
 //! A child and everything that descends from it, for as long as somebody answers for them.
 
 use std::process::Child;
+use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, getpgid, kill_process, kill_process_group,
@@ -16,7 +18,7 @@ use super::descendant::{self, Descendant, Table};
 
 /// How often those are looked at who were asked to end. The system tells of one's own children only.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// How long reading the process table may wait for a thread that does it.
+/// How long to wait for a thread that reads the process table.
 const READ_PATIENCE: Duration = Duration::from_millis(500);
 
 /// The tree below a child that leads a process group. Killed when dropped, unless it was let go.
@@ -24,6 +26,9 @@ const READ_PATIENCE: Duration = Duration::from_millis(500);
 pub(in super::super) struct Tree {
     leader: Pid,
     state: Leader,
+    /// The leader's input, open for as long as it is not to see its end: before anybody has looked whose children its children
+    /// are, whatever becomes of whoever writes to it.
+    input: Option<OwnedFd>,
     /// Those that were seen and may be alive, in the leader's group and outside.
     descendants: Vec<Descendant>,
 }
@@ -41,8 +46,11 @@ enum Leader {
 
 impl Tree {
     pub(in super::super) fn of(leader: &Child, hold: Hold) -> Self {
+        let input = leader.stdin.as_ref();
         Self {
             leader: Pid::from_child(leader),
+            // Without one more descriptor it is in the hands of whoever writes.
+            input: input.and_then(|input| input.as_fd().try_clone_to_owned().ok()),
             state: Leader::Held { _hold: hold },
             descendants: Vec::new(),
         }
@@ -56,9 +64,15 @@ impl Tree {
         }
     }
 
+    /// Lets go of the leader's input. It ends when whoever writes to it has done so, too.
+    pub(in super::super) fn close_input(&mut self) {
+        self.input = None;
+    }
+
     /// Whether anything is left of a tree whose leader has ended.
     pub(in super::super) async fn remains(&mut self) -> bool {
-        if let Some(table) = read_table().await
+        if matches!(self.state, Leader::Held { .. })
+            && let Some(table) = read_table().await
             && self.adopt(&table).is_ok()
         {
             return !self.descendants.is_empty();
@@ -119,17 +133,18 @@ impl Tree {
 
     /// Whoever is gone already needs no signal, and whoever may not be signalled gets none.
     fn signal(&self, signal: Signal) {
-        if self.holds_leader() {
-            let _ = kill_process_group(self.leader, signal);
-            if getpgid(Some(self.leader)) != Ok(self.leader) {
-                let _ = kill_process(self.leader, signal);
-            }
-        } else if matches!(self.state, Leader::Collected) {
+        let holds_leader = self.holds_leader();
+        let reaches_group = holds_leader || matches!(self.state, Leader::Collected);
+        if reaches_group {
             let _ = kill_process_group(self.leader, signal);
         }
+        if holds_leader && getpgid(Some(self.leader)) != Ok(self.leader) {
+            let _ = kill_process(self.leader, signal);
+        }
         for descendant in &self.descendants {
-            // One in the group was told with it.
-            if signal == Signal::KILL || !descendant.is_in(self.leader) {
+            // To ask twice may mean not to be patient any more.
+            let was_asked = reaches_group && descendant.is_in(self.leader);
+            if signal == Signal::KILL || !was_asked {
                 descendant.signal(signal);
             }
         }
@@ -149,10 +164,14 @@ impl Drop for Tree {
     }
 }
 
-async fn read_table() -> Option<std::sync::Arc<Table>> {
-    let reading = timeout(READ_PATIENCE, spawn_blocking(descendant::read_table));
-    reading.await.ok()?.ok()?
+/// Reads beside the executor, unless nobody there finds the time.
+async fn read_table() -> Option<Arc<Table>> {
+    match timeout(READ_PATIENCE, spawn_blocking(descendant::read_table)).await {
+        Ok(Ok(table)) => table,
+        _ => descendant::read_table(),
+    }
 }
 
-#[cfg(test)]
+// What they look at is there with a process table only.
+#[cfg(all(test, target_os = "linux"))]
 mod tests;

@@ -30,6 +30,15 @@ fn start(mut command: Command) -> Result<Child, SpawnError> {
     Ok(command.spawn().expect("a shell"))
 }
 
+fn sleeper() -> Child {
+    Command::new("sleep").arg("600").spawn().expect("a sleeper")
+}
+
+fn end(mut child: Child) {
+    child.kill().expect("it is ours");
+    child.wait().expect("it is ours");
+}
+
 async fn born(script: &str) -> Born {
     let command = shell(script);
     let birth = bear(|| start(command)).expect("a thread");
@@ -54,6 +63,11 @@ async fn becomes(what: &str, mut holds: impl FnMut() -> bool) {
     assert!(in_time.is_ok(), "{what}");
 }
 
+async fn soon<F: Future>(future: F) -> F::Output {
+    let output = timeout(PATIENCE, future).await;
+    output.expect("it is over soon")
+}
+
 fn is_alive(pid: Pid) -> bool {
     let stat = ProcessStat::read(pid);
     stat.is_some_and(|stat| Descendant::hold(&stat).expect("a handle").is_some())
@@ -65,7 +79,8 @@ fn is_collected(pid: Pid) -> bool {
 }
 
 fn pid_of(born: &Born) -> Pid {
-    Pid::from_raw(i32::try_from(born.pid).unwrap()).unwrap()
+    let pid = i32::try_from(born.pid).ok().and_then(Pid::from_raw);
+    pid.expect("a number")
 }
 
 /// A shell that starts `inner` outside of its group, in one way or another, and stays.
@@ -73,7 +88,7 @@ async fn check_outside(script: &str, why: &str) {
     let born = born(script).await;
     let (leader, outside) = (pid_of(&born), told(born.stdout));
     assert_ne!(getpgid(Some(outside)), Ok(leader), "{why}: it has left");
-    let mut bystander = Command::new("sleep").arg("600").spawn().unwrap();
+    let bystander = sleeper();
     let mut tree = born.tree;
     tree.survey().await;
     let seen: Vec<Pid> = tree.descendants.iter().map(Descendant::pid).collect();
@@ -94,11 +109,10 @@ async fn check_outside(script: &str, why: &str) {
     tree.let_go();
     becomes(why, || is_collected(leader)).await;
     assert!(
-        bystander.try_wait().unwrap().is_none(),
+        is_alive(Pid::from_child(&bystander)),
         "{why}: it is nobody's business"
     );
-    bystander.kill().unwrap();
-    bystander.wait().unwrap();
+    end(bystander);
 }
 
 /// R6
@@ -129,8 +143,9 @@ async fn who_was_seen_is_remembered_when_the_leader_is_gone() {
     let outside = told(born.stdout);
     let mut tree = born.tree;
     tree.survey().await;
+    tree.close_input();
     drop(born.stdin);
-    born.ended.await.unwrap();
+    soon(born.ended).await.unwrap();
     assert!(tree.remains().await);
     tree.terminate();
     assert!(is_alive(outside), "it ignores that");
@@ -145,7 +160,12 @@ async fn a_group_is_ended_unseen() {
     let (leader, left) = (pid_of(&born), told(born.stdout));
     let mut tree = born.tree;
     drop(born.stdin);
-    born.ended.await.unwrap();
+    assert!(
+        is_alive(leader),
+        "its input is open for as long as the tree says"
+    );
+    tree.close_input();
+    soon(born.ended).await.unwrap();
     assert!(tree.remains_unseen());
     becomes("nobody holds it", || is_collected(leader)).await;
     assert!(tree.remains_unseen(), "the other one is there");
@@ -166,7 +186,7 @@ async fn a_number_that_may_be_somebody_elses_is_not_signalled() {
     assert!(!born.tree.holds_leader());
     drop(born.tree);
     // Whether its parent saw it end before that depends.
-    timeout(PATIENCE, born.ended).await.unwrap().unwrap();
+    soon(born.ended).await.unwrap();
     assert!(
         timeout(PATIENCE, born.collected).await.is_ok(),
         "its parent does not wait for ever"
@@ -176,7 +196,7 @@ async fn a_number_that_may_be_somebody_elses_is_not_signalled() {
 /// R6
 #[tokio::test]
 async fn a_number_that_changed_hands_is_not_held() {
-    let mut child = Command::new("sleep").arg("600").spawn().unwrap();
+    let mut child = sleeper();
     let stat = ProcessStat::read(Pid::from_child(&child)).unwrap();
     let mut other = stat;
     other.began += 1;
@@ -240,12 +260,11 @@ async fn a_start_that_blocks_holds_up_no_other() {
 fn whoever_was_there_before_the_question_is_in_the_table() {
     let asking = || {
         for _ in 0..10 {
-            let mut child = Command::new("sleep").arg("600").spawn().unwrap();
+            let child = sleeper();
             let table = descendant::read_table().expect("a process table");
             let pid = Pid::from_child(&child);
             assert!(table.iter().any(|stat| stat.pid == pid));
-            child.kill().unwrap();
-            child.wait().unwrap();
+            end(child);
         }
     };
     thread::scope(|scope| {
