@@ -27,21 +27,9 @@ pub(crate) fn run(tasks: &[&Task], fail_fast: bool) -> ExitCode {
     let mut session = Session::default();
     let mut reports = Vec::new();
     for task in tasks {
-        eprintln!("\n==== {}: {}", task.name, task.about);
-        #[expect(clippy::disallowed_types, reason = "see the import")]
-        let begun = Instant::now();
-        let result = (task.run)(&mut session);
-        let elapsed = begun.elapsed();
-        if let Err(error) = &result {
-            eprintln!("error: {}", chain(error));
-        }
-        eprintln!("==== {}: {:.1} s", task.name, elapsed.as_secs_f64());
-        let failed = result.is_err();
-        reports.push(Report {
-            name: task.name,
-            elapsed,
-            result,
-        });
+        let report = timed(task.name, task.about, || (task.run)(&mut session));
+        let failed = report.result.is_err();
+        reports.push(report);
         if failed && fail_fast {
             break;
         }
@@ -49,6 +37,36 @@ pub(crate) fn run(tasks: &[&Task], fail_fast: bool) -> ExitCode {
     if tasks.len() > 1 {
         eprint!("\n{}", table(&reports));
     }
+    verdict(&reports)
+}
+
+/// Runs one thing that is no task.
+pub(crate) fn run_alone(
+    name: &'static str,
+    about: &str,
+    run: impl FnOnce() -> Result<(), TaskError>,
+) -> ExitCode {
+    verdict(&[timed(name, about, run)])
+}
+
+fn timed(name: &'static str, about: &str, run: impl FnOnce() -> Result<(), TaskError>) -> Report {
+    eprintln!("\n==== {name}: {about}");
+    #[expect(clippy::disallowed_types, reason = "see the import")]
+    let begun = Instant::now();
+    let result = run();
+    let elapsed = begun.elapsed();
+    if let Err(error) = &result {
+        eprintln!("error: {}", chain(error));
+    }
+    eprintln!("==== {name}: {:.1} s", elapsed.as_secs_f64());
+    Report {
+        name,
+        elapsed,
+        result,
+    }
+}
+
+fn verdict(reports: &[Report]) -> ExitCode {
     if reports.iter().all(|report| report.result.is_ok()) {
         ExitCode::SUCCESS
     } else {

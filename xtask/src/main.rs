@@ -14,6 +14,7 @@ mod request;
 mod snapshots;
 mod task;
 mod tidy;
+mod trial;
 
 use std::process::ExitCode;
 
@@ -26,6 +27,9 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Ok(Request::Run { tasks, fail_fast }) => ci::run(&tasks, fail_fast),
+        Ok(Request::Try { trial, values }) => {
+            ci::run_alone(trial.name, trial.about, || trial.run(&values))
+        }
         Err(error) => {
             eprintln!("error: {error}\n\n{}", request::help());
             ExitCode::from(2)

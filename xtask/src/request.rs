@@ -3,6 +3,7 @@
 use std::fmt::{self, Write as _};
 
 use crate::task::{TASKS, Task};
+use crate::trial::{TRIALS, Trial};
 
 /// What the command line asks for.
 pub(crate) enum Request {
@@ -13,6 +14,11 @@ pub(crate) enum Request {
         tasks: Vec<&'static Task>,
         fail_fast: bool,
     },
+    /// This trial, with a value for each of its settings.
+    Try {
+        trial: &'static Trial,
+        values: Vec<u64>,
+    },
 }
 
 /// A command line that names no task.
@@ -21,6 +27,7 @@ pub(crate) enum RequestError {
     Unknown(String),
     MissingStep,
     FailFastAlone,
+    NoNumber(&'static str),
 }
 
 impl fmt::Display for RequestError {
@@ -28,6 +35,7 @@ impl fmt::Display for RequestError {
         match self {
             Self::Unknown(word) => write!(f, "no task or option is called `{word}`"),
             Self::MissingStep => write!(f, "`--from` needs the name of a step"),
+            Self::NoNumber(option) => write!(f, "`{option}` needs a whole number"),
             Self::FailFastAlone => write!(f, "`--from` and `--fail-fast` are options of `ci`"),
         }
     }
@@ -49,6 +57,9 @@ impl Request {
         match first.as_str() {
             "help" | "--help" | "-h" => Ok(Self::Help),
             "ci" => Self::parse_ci(words),
+            name if let Some(trial) = TRIALS.iter().find(|trial| trial.name == name) => {
+                Self::parse_trial(trial, words)
+            }
             _ => {
                 let tasks = std::iter::once(first)
                     .chain(words)
@@ -60,6 +71,23 @@ impl Request {
                 })
             }
         }
+    }
+
+    fn parse_trial(
+        trial: &'static Trial,
+        mut words: impl Iterator<Item = String>,
+    ) -> Result<Self, RequestError> {
+        let settings = trial.settings;
+        let mut values: Vec<_> = settings.iter().map(|setting| setting.default).collect();
+        while let Some(word) = words.next() {
+            let at = settings.iter().position(|setting| setting.option == word);
+            let at = at.ok_or(RequestError::Unknown(word))?;
+            let value = words
+                .next()
+                .and_then(|word| word.replace('_', "").parse().ok());
+            values[at] = value.ok_or(RequestError::NoNumber(settings[at].option))?;
+        }
+        Ok(Self::Try { trial, values })
     }
 
     fn parse_ci(mut words: impl Iterator<Item = String>) -> Result<Self, RequestError> {
@@ -100,13 +128,21 @@ fn find(word: String) -> Result<&'static Task, RequestError> {
 /// The list of tasks, one line each.
 pub(crate) fn help() -> String {
     let mut help = String::from(
-        "usage: cargo xtask ci [--from STEP] [--fail-fast]\n       cargo xtask STEP...\n\n\
+        "usage: cargo xtask ci [--from STEP] [--fail-fast]\n       cargo xtask STEP...\n       cargo xtask TRIAL [OPTION NUMBER]...\n\n\
          ci runs every step below in this order, goes on after a failure so that one run tells\n\
          everything, and fails if one step failed. It needs a Rust toolchain with rustfmt and clippy;\n\
          git and cargo-nextest are used where they are there.\n\nsteps:\n",
     );
     for task in TASKS {
         let _ = writeln!(help, "  {:<10}  {}", task.name, task.about);
+    }
+    help.push_str("\ntrials, which ci runs for a moment and this for long:\n");
+    for trial in TRIALS {
+        let _ = writeln!(help, "  {:<10}  {}", trial.name, trial.about);
+        for setting in trial.settings {
+            let (option, default) = (setting.option, setting.default);
+            let _ = writeln!(help, "{:14}{option} {default}", "");
+        }
     }
     help
 }
@@ -120,6 +156,7 @@ mod tests {
         match Request::parse(line.split_whitespace().map(str::to_owned))? {
             Request::Help => Ok(vec!["help"]),
             Request::Run { tasks, .. } => Ok(tasks.iter().map(|task| task.name).collect()),
+            Request::Try { trial, .. } => Ok(vec![trial.name]),
         }
     }
 
@@ -155,6 +192,19 @@ mod tests {
         check("ci --from", Err(RequestError::MissingStep));
         check("ci --from x", Err(RequestError::Unknown("x".into())));
         check("tidy --fail-fast", Err(RequestError::FailFastAlone));
+    }
+
+    #[test]
+    fn a_trial_takes_numbers() {
+        let values = |line: &str| match Request::parse(line.split(' ').map(str::to_owned)) {
+            Ok(Request::Try { values, .. }) => values,
+            _ => Vec::new(),
+        };
+        assert_eq!(values("fuzz"), [10_000_000, 0]);
+        assert_eq!(values("fuzz --seed 7 --inputs 1_000"), [1_000, 7]);
+        check("fuzz --seed", Err(RequestError::NoNumber("--seed")));
+        check("fuzz --seed x", Err(RequestError::NoNumber("--seed")));
+        check("fuzz fmt", Err(RequestError::Unknown("fmt".into())));
     }
 
     #[test]

@@ -166,7 +166,10 @@ pub(crate) fn decode(line: &[u8]) -> Result<Inbound<'_>, Unreadable> {
 
 /// The id as a number, or as the same digits in a string, as some servers echo it.
 fn own_id(id: &RawValue) -> Option<u64> {
-    id.get().trim_matches('"').parse().ok()
+    let digits = id.get().trim_matches('"');
+    // Parsing alone would take a sign as well.
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| digits.parse().ok())?
 }
 
 fn error_reply(error: &RawValue) -> Reply<'_> {
@@ -312,6 +315,7 @@ mod tests {
             ),
             (r#"{"id":null,"error":{"code":1,"message":"m"}}"#, "stray"),
             (r#"{"id":"nobody","result":1}"#, "stray"),
+            (r#"{"id":"+1","result":1}"#, "stray"),
             (r#"{"method":"ping","id":"p"}"#, "ping true"),
             (
                 r#"{"method":"notifications/progress","params":{}}"#,

@@ -76,7 +76,7 @@ impl IdScan {
             }
             b'{' | b'[' => self.depth = self.depth.saturating_add(1),
             b'}' | b']' => self.depth = self.depth.saturating_sub(1),
-            b' ' | b'\t' => {}
+            b' ' | b'\t' | b'\r' | b'\n' => {}
             _ => self.key = Key::No,
         }
     }
@@ -106,9 +106,9 @@ impl IdScan {
                     .and_then(|id| id.checked_add(digit));
                 self.settled = self.id.is_none();
             }
-            b' ' | b'\t' if self.id.is_none() && !quoted => {}
+            b' ' | b'\t' | b'\r' | b'\n' if self.id.is_none() && !quoted => {}
             b'"' if self.id.is_none() && !quoted => self.at = At::Value { quoted: true },
-            b',' | b'}' | b' ' | b'\t' if !quoted => self.settled = true,
+            b',' | b'}' | b' ' | b'\t' | b'\r' | b'\n' if !quoted => self.settled = true,
             b'"' if quoted => self.settled = true,
             // A sign, a fraction, letters: not an id of ours.
             _ => {
@@ -131,6 +131,11 @@ mod tests {
                 r#"{"result":{"id":3,"a":["]"]},"id" : 12}"#,
                 Some(12),
                 "after the result, with blanks",
+            ),
+            (
+                "{\n  \"result\": {},\n  \"id\"\r\n:\r\n12\n}",
+                Some(12),
+                "over several lines, as an event may be",
             ),
             (r#"{"id":"12","result":{}}"#, Some(12), "digits in a string"),
             (

@@ -38,7 +38,7 @@ struct Flood {
 }
 
 /// Room made for each read: what a pipe holds.
-const CHUNK: usize = 64 * 1024;
+pub(crate) const CHUNK: usize = 64 * 1024;
 /// What the buffer keeps between lines.
 const LARGEST_IDLE: usize = 16 * CHUNK;
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -117,6 +117,12 @@ impl LineBuffer {
         }
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         Line::Whole(line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line))
+    }
+
+    /// Bytes of memory held.
+    #[cfg(test)]
+    pub(crate) fn kept(&self) -> usize {
+        self.bytes.capacity()
     }
 
     /// Forgets the beginning of a line that is too long, but not its length nor its id.

@@ -21,6 +21,9 @@ mod server_request;
 mod stdio;
 mod subscription;
 
+#[cfg(test)]
+mod fuzz;
+
 use std::sync::Arc;
 use std::time::Duration;
 

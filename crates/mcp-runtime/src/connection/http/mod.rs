@@ -32,6 +32,8 @@ use tokio_util::task::AbortOnDropHandle;
 pub use error::{Excerpt, HttpError};
 pub(crate) use routing::{InvalidAnnotation, check as check_annotations};
 pub use setup::HttpSetupError;
+#[cfg(test)]
+pub(super) use sse::{Event, EventBuffer};
 pub(crate) use tls::Tls;
 
 use super::ToolCall;

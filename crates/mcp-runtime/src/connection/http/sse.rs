@@ -22,7 +22,7 @@ const LONGEST_ID: usize = 8 * 1024;
 
 /// What an event carries.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Event<'a> {
+pub(crate) enum Event<'a> {
     /// The data of an event of type `message`.
     Message(&'a [u8]),
     /// More data than the limit. It is gone; `id` is what could be read of the message's own id.
@@ -31,7 +31,7 @@ pub(super) enum Event<'a> {
 
 /// An event stream, as far as it has arrived.
 #[derive(Debug)]
-pub(super) struct EventBuffer {
+pub(crate) struct EventBuffer {
     limit: usize,
     /// The line that has begun.
     line: Vec<u8>,
@@ -50,7 +50,8 @@ pub(super) struct EventBuffer {
 /// The event that has begun.
 #[derive(Debug, Default)]
 struct Pending {
-    kind: Vec<u8>,
+    /// It is of another type than `message`.
+    is_other: bool,
     data: Vec<u8>,
     has_data: bool,
     id: Option<String>,
@@ -65,7 +66,7 @@ struct Flood {
 }
 
 impl EventBuffer {
-    pub(super) fn new(limit: usize) -> Self {
+    pub(crate) fn new(limit: usize) -> Self {
         Self {
             limit,
             line: Vec::new(),
@@ -80,17 +81,17 @@ impl EventBuffer {
     }
 
     /// Where to go on when the stream breaks.
-    pub(super) fn last_event_id(&self) -> Option<&str> {
+    pub(crate) fn last_event_id(&self) -> Option<&str> {
         self.last_event_id.as_deref()
     }
 
     /// How long the server wants to be left alone before that.
-    pub(super) fn retry(&self) -> Option<Duration> {
+    pub(crate) fn retry(&self) -> Option<Duration> {
         self.retry
     }
 
     /// The stream goes on in a new body: what had begun is gone, what was said of resuming stays.
-    pub(super) fn reopen(&mut self) {
+    pub(crate) fn reopen(&mut self) {
         let last_event_id = self.last_event_id.take();
         *self = Self {
             last_event_id,
@@ -99,8 +100,16 @@ impl EventBuffer {
         };
     }
 
+    /// Bytes of memory held.
+    #[cfg(test)]
+    pub(crate) fn kept(&self) -> usize {
+        let ids = [&self.event.id, &self.last_event_id];
+        let ids = ids.into_iter().flatten().map(String::capacity);
+        self.line.capacity() + self.event.data.capacity() + ids.sum::<usize>()
+    }
+
     /// Takes bytes in; each event that they complete is handed to `each`.
-    pub(super) fn feed(&mut self, mut bytes: &[u8], mut each: impl FnMut(Event<'_>)) {
+    pub(crate) fn feed(&mut self, mut bytes: &[u8], mut each: impl FnMut(Event<'_>)) {
         while let Some(end) = memchr2(b'\r', b'\n', bytes) {
             let (head, ending, rest) = (&bytes[..end], bytes[end], &bytes[end + 1..]);
             bytes = rest;
@@ -136,6 +145,7 @@ impl EventBuffer {
         let begun = std::mem::take(&mut self.line);
         let (name, value) = field(self.text(&begun));
         self.skipping_data = name == b"data";
+        self.event.is_other |= name == b"event";
         if self.skipping_data {
             self.event.overflow(value);
         }
@@ -180,7 +190,7 @@ impl EventBuffer {
                 event.has_data = true;
                 event.data.extend_from_slice(value);
             }
-            (b"event", value) => event.kind = value.to_vec(),
+            (b"event", value) => event.is_other = !matches!(value, b"" | b"message"),
             (b"id", value) if value.len() <= LONGEST_ID && !value.contains(&0) => {
                 event.id = String::from_utf8(value.to_vec()).ok();
             }
@@ -201,7 +211,7 @@ impl EventBuffer {
         if let Some(id) = event.id {
             self.last_event_id = Some(id);
         }
-        if !matches!(event.kind.as_slice(), b"" | b"message") {
+        if event.is_other {
             return;
         }
         if let Some(flood) = event.flood {
