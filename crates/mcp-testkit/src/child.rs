@@ -19,7 +19,7 @@ use stage::Stage;
 const CANNOT_BEGIN: u8 = 70;
 
 /// Everything the program `scripted-server` does: plays the script named by its first argument as an MCP server on stdin and
-/// stdout, and logs to the file named by the second.
+/// stdout, and logs to the file named by the second. Further arguments are logged, and change nothing.
 ///
 /// A crate whose tests start scripted servers makes it an *example*, `examples/scripted-server.rs`:
 ///
@@ -37,8 +37,9 @@ const CANNOT_BEGIN: u8 = 70;
 #[must_use]
 pub fn scripted_server_main() -> ExitCode {
     let args: Vec<OsString> = env::args_os().skip(1).collect();
-    let [script, log] = args.as_slice() else {
-        return refuse("usage: scripted-server <script.json> <log.jsonl>");
+    // What comes after them is for the log.
+    let [script, log, ..] = args.as_slice() else {
+        return refuse("usage: scripted-server <script.json> <log.jsonl> [ANYTHING]...");
     };
     match play(Path::new(script), Path::new(log)) {
         Ok(status) => ExitCode::from(status),

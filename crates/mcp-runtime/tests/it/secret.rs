@@ -1,8 +1,38 @@
 //! What a configuration keeps to itself (T6).
 
-use mcp_runtime::{HttpTransport, RuntimeEvent, ServerConfig, ServerState};
+mod http;
+mod stdio;
+mod witness;
 
-use crate::host::{Host, SERVER, at_once, text};
+use mcp_runtime::{CallOptions, HttpTransport, RuntimeEvent, ServerConfig, ServerState};
+use serde_json::json;
+
+use crate::host::{Host, SERVER, at_once, raw, text};
+use witness::Secret;
+
+/// A variable of this test's own process, set by cargo: the environment of a running process is not changed. What it
+/// says is said nowhere else.
+const INHERITED: &str = "CARGO_PKG_DESCRIPTION";
+const ARGUMENT: &str = "hush-argument-of-a-call";
+const META: &str = "hush-metadata-of-a-call";
+
+fn inherited() -> String {
+    std::env::var(INHERITED).expect("cargo sets it for every test")
+}
+
+/// A call with secrets.
+fn options() -> CallOptions {
+    let arguments = raw(&json!({"password": ARGUMENT}).to_string());
+    let meta = raw(&json!({"vendor/key": META}).to_string());
+    CallOptions::new().arguments(arguments).meta(meta)
+}
+
+fn options_secrets() -> Vec<Secret> {
+    vec![
+        ("the arguments of a call", ARGUMENT.to_owned()),
+        ("the metadata of a call", META.to_owned()),
+    ]
+}
 
 /// A URL's query and user may be credentials; nobody listens at this one.
 #[tokio::test]

@@ -44,10 +44,25 @@ impl Exchange {
                 connection,
                 give_back,
                 deadline,
+                forgives: false,
                 at,
             }),
             at,
         }
+    }
+
+    /// Lets the client go away before it is answered: whatever is written to it then is written to nobody.
+    pub fn forgiving(mut self) -> Self {
+        if let Some(wire) = &mut self.wire {
+            wire.forgives = true;
+        }
+        self
+    }
+
+    /// `POST`, `GET` or `DELETE`.
+    #[must_use]
+    pub fn verb(&self) -> &str {
+        self.request.verb()
     }
 
     /// The path and query, as the client wrote them.

@@ -95,6 +95,12 @@ impl HttpHandle {
         })
     }
 
+    /// The next request, whatever it is: for a server that answers by itself.
+    #[track_caller]
+    pub fn expect_any(&mut self) -> impl Future<Output = Exchange> {
+        self.expect(Location::caller(), "a request".to_owned(), |_| true)
+    }
+
     /// No request is waiting, and none comes for `window`.
     #[track_caller]
     pub fn expect_nothing(&mut self, window: Duration) -> impl Future<Output = ()> {

@@ -17,6 +17,8 @@ pub(super) struct Wire {
     pub(super) connection: Connection,
     pub(super) give_back: oneshot::Sender<Connection>,
     pub(super) deadline: Duration,
+    /// The client may go away.
+    pub(super) forgives: bool,
     pub(super) at: &'static Location<'static>,
 }
 
@@ -29,6 +31,7 @@ impl Wire {
         };
         match timeout(self.deadline, written).await {
             Ok(Ok(())) => {}
+            Ok(Err(_)) | Err(_) if self.forgives => {}
             Ok(Err(error)) => fail(
                 self.at,
                 format_args!("the client closed the connection: {error}"),

@@ -11,6 +11,7 @@ use tokio::time::{Instant, timeout_at};
 use url::Url;
 
 use super::error::{Excerpt, HttpError};
+use super::redaction::Redaction;
 use crate::connection::codec::Malformed;
 
 pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -28,8 +29,7 @@ pub(super) struct Endpoint {
     client: reqwest::Client,
     url: Url,
     headers: HeaderMap,
-    /// What was configured and must not be shown, should the endpoint repeat it.
-    secrets: Vec<String>,
+    redaction: Redaction,
 }
 
 /// What a POST came to.
@@ -88,19 +88,11 @@ impl From<HttpError> for Unanswered {
 
 impl Endpoint {
     pub(super) fn new(client: reqwest::Client, url: Url, headers: HeaderMap) -> Self {
-        let values = headers.values().filter_map(|value| value.to_str().ok());
-        // A token is a secret without its scheme too. What is as short as a word would blot out words.
-        let secrets = values
-            .flat_map(|value| [Some(value), value.split_once(' ').map(|(_, token)| token)])
-            .flatten();
-        let secrets = secrets.filter(|secret| secret.len() >= 6);
-        let mut secrets: Vec<_> = secrets.map(ToOwned::to_owned).collect();
-        secrets.sort_unstable_by_key(|secret| std::cmp::Reverse(secret.len()));
         Self {
             client,
+            redaction: Redaction::new(&url, &headers),
             url,
             headers,
-            secrets,
         }
     }
 
@@ -148,12 +140,15 @@ impl Endpoint {
 
     /// What a refusal means.
     pub(super) fn explain(&self, refusal: &Refusal) -> HttpError {
-        let body = Excerpt::new(&refusal.body, &self.secrets);
+        let body = Excerpt::new(&refusal.body, &self.redaction);
         let status = refusal.status.as_u16();
         match refusal.status {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => HttpError::Unauthorized {
                 status,
-                challenge: refusal.challenge.clone(),
+                challenge: refusal
+                    .challenge
+                    .clone()
+                    .map(|text| self.redaction.of(text)),
                 body,
             },
             redirection if redirection.is_redirection() && refusal.location.is_some() => {
@@ -198,8 +193,8 @@ impl Endpoint {
             Some(_) => {
                 let body = read_some(response, EXPLANATION_LIMIT).await;
                 Err(Unanswered::Http(HttpError::ContentType {
-                    content_type: kind,
-                    body: Excerpt::new(&body, &self.secrets),
+                    content_type: kind.map(|kind| self.redaction.of(kind)),
+                    body: Excerpt::new(&body, &self.redaction),
                 }))
             }
         }

@@ -4,12 +4,15 @@ use std::fmt;
 
 use mcp_telemetry::{Classified, ErrorCode};
 
+use super::redaction::Redaction;
+
 /// The characters of a body that are shown.
 const SHOWN: usize = 300;
 
 /// What an endpoint did instead of answering in the protocol (T1).
 ///
-/// Bodies are shown in part, since they often say what is wrong; configured headers are blotted out in them.
+/// Bodies and challenges are shown in part, since they often say what is wrong; what was configured is blotted out in
+/// them.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HttpError {
@@ -75,11 +78,8 @@ pub struct Excerpt(String);
 
 impl Excerpt {
     /// The beginning of `body` on one line, without what must not be shown.
-    pub(super) fn new(body: &[u8], secrets: &[String]) -> Self {
-        let mut text = String::from_utf8_lossy(body).into_owned();
-        for secret in secrets {
-            text = text.replace(secret.as_str(), "[redacted]");
-        }
+    pub(super) fn new(body: &[u8], redaction: &Redaction) -> Self {
+        let text = redaction.of(String::from_utf8_lossy(body).into_owned());
         let words =
             text.split(|character: char| character.is_whitespace() || character.is_control());
         let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_body_is_shown_on_one_line_in_part_and_without_secrets() {
+    fn a_body_is_shown_on_one_line_and_in_part() {
         let long = "x".repeat(1_000);
         let rows: &[(&[u8], String, &str)] = &[
             (b"", String::new(), "nothing to show"),
@@ -164,11 +164,6 @@ mod tests {
                 b"<p>\r\n  no\x1b[31m entry\0</p>",
                 ": <p> no [31m entry </p>".to_owned(),
                 "no control characters",
-            ),
-            (
-                b"token hunter2 is bad",
-                ": token [redacted] is bad".to_owned(),
-                "what was sent",
             ),
             (
                 b"caf\xe9",
@@ -182,7 +177,7 @@ mod tests {
             ),
         ];
         for (body, shown, reason) in rows {
-            let excerpt = Excerpt::new(body, &["hunter2".to_owned()]);
+            let excerpt = Excerpt::new(body, &Redaction::default());
             assert_eq!(excerpt.to_string(), *shown, "{reason}");
         }
     }

@@ -9,6 +9,7 @@ mod endpoint;
 mod error;
 mod exchange;
 mod outgoing;
+mod redaction;
 mod routing;
 mod session;
 mod setup;

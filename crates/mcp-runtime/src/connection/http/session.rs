@@ -83,7 +83,11 @@ impl Session {
     }
 
     /// The endpoint has opened a session, or does without.
-    pub(super) fn opened(&self, id: Option<HeaderValue>) {
+    pub(super) fn opened(&self, mut id: Option<HeaderValue>) {
+        // Who has it is in the session.
+        if let Some(id) = &mut id {
+            id.set_sensitive(true);
+        }
         let mut state = self.state();
         state.id = id;
         state.generation += 1;
