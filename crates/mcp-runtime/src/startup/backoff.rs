@@ -108,10 +108,11 @@ mod tests {
     #[tokio::test(flavor = "current_thread", start_paused = true)]
     async fn only_a_connection_that_lasted_makes_the_pauses_short_again() {
         let policy = seconds(1, 60);
+        // 63 s in six pauses and 240 s in four, or ten of one second: half of it at least, and the clock's whole milliseconds.
         for (up, least, most, why) in [
-            (0, 187, 367, "it dies at once"),
-            (60, 187, 367, "not long enough"),
-            (61, 5, 10, "it stays up"),
+            (0, 151, 304, "it dies at once"),
+            (59, 151, 304, "not long enough"),
+            (61, 5, 11, "it stays up"),
         ] {
             let up = Duration::from_secs(up);
             let mut backoff = Backoff::new(policy);

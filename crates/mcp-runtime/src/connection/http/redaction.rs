@@ -27,7 +27,9 @@ impl Redaction {
         for value in headers.values().filter_map(|value| value.to_str().ok()) {
             keep(value);
             // A token is a secret without its scheme too.
-            value.split_once(' ').map(|(_, token)| keep(token));
+            if let Some((_, token)) = value.split_once(' ') {
+                keep(token);
+            }
         }
         let (user, password) = (url.username(), url.password().unwrap_or_default());
         if !user.is_empty() || !password.is_empty() {
