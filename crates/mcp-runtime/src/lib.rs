@@ -53,6 +53,7 @@ mod elicitation;
 mod environment;
 mod event;
 mod listing;
+mod object;
 mod outage;
 mod paging;
 mod process_table;

@@ -22,7 +22,14 @@ pub(crate) async fn tools(
     events: &EventSink,
 ) -> Result<Listed<Tool>, RequestError> {
     let refusal = |definition: &RawValue| Some(connection.refusal_of(definition)?.to_string());
-    paging::list(Tools::new(refusal), connection, None, deadline, events).await
+    let listed = paging::list(Tools::new(refusal), connection, None, deadline, events).await;
+    match listed {
+        // A server without tools need not know how to list them.
+        Err(error) if error.is_unknown_method() && !connection.facts().declares("tools") => {
+            Ok(Listed::default())
+        }
+        listed => listed,
+    }
 }
 
 /// A listing whose connection ended.

@@ -1,7 +1,6 @@
 //! A whole listing, page by page, against servers that do not end (R8).
 
-use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use mcp_sandbox_meta::RawMeta;
 use serde::Serialize;
@@ -11,6 +10,7 @@ use serde_json::value::RawValue;
 use crate::connection::{Connection, RequestError, RequestErrorKind};
 use crate::deadline::Deadline;
 use crate::event::{EventSink, RuntimeEvent};
+use crate::object::Object;
 
 /// What a method lists, and how its entries are read.
 pub(crate) trait Entries {
@@ -34,6 +34,17 @@ pub struct Listed<T> {
     items: Vec<T>,
     next: Option<Box<RawValue>>,
     cut_short: bool,
+}
+
+impl<T> Default for Listed<T> {
+    /// Nothing, and no more of it.
+    fn default() -> Self {
+        Self {
+            items: Vec::new(),
+            next: None,
+            cut_short: false,
+        }
+    }
 }
 
 impl<T> Listed<T> {
@@ -167,13 +178,14 @@ impl<E: Entries> Pages<E> {
 
     /// Takes one page in; the cursor of the next one, unless this was the last.
     fn page(&mut self, page: &RawValue) -> serde_json::Result<Option<Box<RawValue>>> {
-        let mut members: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_str(page.get())?;
-        let entries = members.remove(E::MEMBER);
+        let page = Object::read(page)?;
+        let entries = page.get_or_null(E::MEMBER);
         let entries = entries.ok_or_else(|| serde_json::Error::missing_field(E::MEMBER))?;
-        let entries: Vec<&RawValue> = serde_json::from_str(entries.get())?;
+        // `null` is how some languages write a list without entries.
+        let entries = serde_json::from_str::<Option<Vec<&RawValue>>>(entries.get())?;
         self.pages += 1;
         let Limits { items, bytes, .. } = self.limits;
-        for entry in entries {
+        for entry in entries.unwrap_or_default() {
             if self.items.len() == items || self.bytes + entry.get().len() > bytes {
                 self.cut(&format!(
                     "it is longer than {items} {} or {bytes} bytes",
@@ -190,12 +202,12 @@ impl<E: Entries> Pages<E> {
                 Err(remark) => self.remark(remark),
             }
         }
-        Ok(self.next(members.remove("nextCursor")))
+        Ok(self.next(page.get("nextCursor")))
     }
 
     fn next(&mut self, next: Option<&RawValue>) -> Option<Box<RawValue>> {
         // An empty cursor ends a listing, as servers that know no better mean it.
-        let next = next.filter(|next| !matches!(next.get(), "null" | "\"\""))?;
+        let next = next.filter(|next| next.get() != "\"\"")?;
         let Limits { pages, bytes, .. } = self.limits;
         self.bytes += next.get().len();
         if self.bytes > bytes {

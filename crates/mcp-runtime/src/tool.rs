@@ -1,8 +1,9 @@
 //! A tool as its server defines it.
 
 use mcp_keys::ToolName;
-use serde::Deserialize;
 use serde_json::value::RawValue;
+
+use crate::object::Object;
 
 /// One listed tool: its name, and the definition exactly as the server sent it (R8, W1).
 #[derive(Debug)]
@@ -31,26 +32,16 @@ impl Tool {
     /// The description; `None` when there is none.
     #[must_use]
     pub fn description(&self) -> Option<String> {
-        #[derive(Deserialize)]
-        struct Described {
-            description: String,
-        }
-        let described = serde_json::from_str::<Described>(self.definition.get());
-        described.ok().map(|described| described.description)
+        Object::of(&self.definition).text("description")
     }
 
     /// The schema of the arguments; `{"type":"object"}` when the server gave none (R8).
     #[must_use]
     pub fn input_schema(&self) -> &str {
-        // Read by itself: whatever is wrong with another member, the schema stays.
-        #[derive(Deserialize)]
-        struct Shaped<'a> {
-            #[serde(borrow, rename = "inputSchema")]
-            input_schema: &'a RawValue,
-        }
-        let shaped = serde_json::from_str::<Shaped<'_>>(self.definition.get());
-        let schema = shaped.ok().map(|shaped| shaped.input_schema.get());
-        let object = schema.filter(|schema| schema.starts_with('{'));
+        let schema = Object::of(&self.definition).get("inputSchema");
+        let object = schema
+            .map(RawValue::get)
+            .filter(|schema| schema.starts_with('{'));
         object.unwrap_or(r#"{"type":"object"}"#)
     }
 

@@ -1,8 +1,9 @@
 //! What a tool answered.
 
 use mcp_telemetry::{ToolErrorCode, ToolReport};
-use serde::Deserialize;
 use serde_json::value::RawValue;
+
+use crate::object::Object;
 
 /// The result of a call, exactly as the server sent it (B5).
 ///
@@ -50,34 +51,18 @@ impl ToolOutput {
     /// The blocks of the content as they came; none when there is no content.
     #[must_use]
     pub fn content(&self) -> Vec<&RawValue> {
-        #[derive(Deserialize)]
-        struct Result<'a> {
-            #[serde(borrow, default)]
-            content: Option<Vec<&'a RawValue>>,
-        }
-        serde_json::from_str::<Result<'_>>(self.raw.get())
-            .ok()
-            .and_then(|result| result.content)
-            .unwrap_or_default()
+        let content = Object::of(&self.raw).read_as("content");
+        content.unwrap_or_default()
     }
 
-    /// The text blocks, one after the other, separated by line ends.
+    /// The text blocks, one after the other, separated by line ends. Half a surrogate pair, which JSON can spell and no text
+    /// holds, is replaced.
     #[must_use]
     pub fn text(&self) -> String {
-        #[derive(Deserialize)]
-        struct Text {
-            r#type: String,
-            text: String,
-        }
-        let blocks = self.content();
-        let texts = blocks
-            .iter()
-            .filter_map(|block| serde_json::from_str::<Text>(block.get()).ok());
-        texts
-            .filter(|block| block.r#type == "text")
-            .map(|block| block.text)
-            .collect::<Vec<_>>()
-            .join("\n")
+        let blocks = self.content().into_iter().map(Object::of);
+        let texts = blocks.filter(|block| block.text("type").as_deref() == Some("text"));
+        let texts: Vec<_> = texts.filter_map(|block| block.text("text")).collect();
+        texts.join("\n")
     }
 }
 
@@ -110,6 +95,16 @@ mod tests {
         ] {
             assert_eq!(output(json).unwrap().content().len(), 0, "{json}");
         }
+    }
+
+    /// B5: servers that cut texts at a length do not look where.
+    #[test]
+    fn a_text_that_was_cut_in_the_middle_of_a_character_is_shown() {
+        let json = r#"{"content":[{"type":"text","text":"a\ud83d"},{"type":"text","text":"b","text":"c"}]}"#;
+        let output = output(json).unwrap();
+        assert!(output.text().starts_with("a\u{fffd}"), "{}", output.text());
+        assert!(output.text().ends_with("\nc"), "{}", output.text());
+        assert_eq!(output.raw().get(), json);
     }
 
     #[test]

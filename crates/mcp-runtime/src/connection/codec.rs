@@ -5,6 +5,7 @@
 //! JSON are written as they are.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -38,8 +39,7 @@ pub(crate) enum Reply<'a> {
 }
 
 /// The error object of a JSON-RPC answer, as the server sent it.
-#[derive(Debug, Clone, thiserror::Error)]
-#[error("{message} (JSON-RPC error {code})")]
+#[derive(Debug, Clone)]
 pub struct RpcError {
     code: i64,
     message: String,
@@ -74,6 +74,18 @@ impl RpcError {
     }
 }
 
+impl fmt::Display for RpcError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { code, message, .. } = self;
+        if message.is_empty() {
+            return write!(f, "JSON-RPC error {code}");
+        }
+        write!(f, "{message} (JSON-RPC error {code})")
+    }
+}
+
+impl std::error::Error for RpcError {}
+
 /// Why a reply could not be used although it could be attributed (R7).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -92,9 +104,12 @@ pub enum Malformed {
     /// Neither a result nor an error.
     #[error("the reply has neither a result nor an error")]
     Empty,
-    /// The error object lacks an integer code or a message.
-    #[error("the reply's error object has no integer code and message")]
-    NoErrorCode,
+    /// The error is no object with an integer code.
+    #[error("the reply's error has no integer code: {error}")]
+    NoErrorCode {
+        /// The beginning of the error, as the server wrote it.
+        error: String,
+    },
 }
 
 /// A line that is no JSON-RPC message.
@@ -164,32 +179,58 @@ pub(crate) fn decode(line: &[u8]) -> Result<Inbound<'_>, Unreadable> {
     })
 }
 
-/// The id as a number, or as the same digits in a string, as some servers echo it.
-fn own_id(id: &RawValue) -> Option<u64> {
-    let digits = id.get().trim_matches('"');
-    // Parsing alone would take a sign as well.
-    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
-    is_number.then(|| digits.parse().ok())?
+/// The id as a number, or as the same digits in a string, as some servers echo it. A progress token is such an id too.
+pub(crate) fn own_id(id: &RawValue) -> Option<u64> {
+    let digits = whole(id.get().trim_matches('"'));
+    // `parse` by itself would take a sign.
+    let plain = digits.bytes().all(|byte| byte.is_ascii_digit());
+    plain.then(|| digits.parse().ok()).flatten()
+}
+
+/// A number without the fraction that it does not have: where there are only floats, `7` is written `7.0`.
+fn whole(number: &str) -> &str {
+    match number.split_once('.') {
+        Some((whole, zeros)) if zeros.bytes().all(|digit| digit == b'0') => whole,
+        _ => number,
+    }
 }
 
 fn error_reply(error: &RawValue) -> Reply<'_> {
     #[derive(Deserialize)]
     struct Parts<'a> {
-        code: i64,
-        // Absent and null occur in the wild; the code says enough.
-        #[serde(default)]
-        message: Option<String>,
+        #[serde(borrow)]
+        code: &'a RawValue,
         #[serde(borrow, default)]
+        message: Option<&'a RawValue>,
+        #[serde(borrow, default, deserialize_with = "present")]
         data: Option<&'a RawValue>,
     }
-    match serde_json::from_str::<Parts<'_>>(error.get()) {
-        Ok(Parts {
-            code,
-            message: Some(message),
-            data,
-        }) => Reply::Error(RpcError::new(code, message, data.map(ToOwned::to_owned))),
-        Ok(Parts { message: None, .. }) | Err(_) => Reply::Malformed(Malformed::NoErrorCode),
+    // serde would read an array as the struct, member by member.
+    let parts = Some(error.get()).filter(|error| error.starts_with('{'));
+    let parts = parts.and_then(|error| serde_json::from_str::<Parts<'_>>(error).ok());
+    let code = |parts: &Parts<'_>| whole(parts.code.get()).parse().ok();
+    match parts.and_then(|parts| Some((code(&parts)?, parts))) {
+        Some((code, parts)) => {
+            let message = parts.message.map(message).unwrap_or_default();
+            Reply::Error(RpcError::new(
+                code,
+                message,
+                parts.data.map(ToOwned::to_owned),
+            ))
+        }
+        None => {
+            let shown = error.get().chars().take(SHOWN).collect();
+            Reply::Malformed(Malformed::NoErrorCode { error: shown })
+        }
     }
+}
+
+/// The characters that are shown of an error that is none.
+const SHOWN: usize = 300;
+
+/// The message of an error. Absent and `null` occur, and so does other JSON; the code says enough then.
+fn message(message: &RawValue) -> String {
+    serde_json::from_str(message.get()).unwrap_or_else(|_no_text| message.get().to_owned())
 }
 
 #[derive(Serialize)]
@@ -243,124 +284,4 @@ pub(crate) fn encode(message: &impl Serialize) -> serde_json::Result<Vec<u8>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn shown(line: &str) -> String {
-        match decode(line.as_bytes()) {
-            Ok(Inbound::Reply {
-                id,
-                reply: Reply::Result(result),
-            }) => format!("{id} result {result}"),
-            Ok(Inbound::Reply {
-                id,
-                reply: Reply::Error(error),
-            }) => {
-                format!(
-                    "{id} error {} {:?} {:?}",
-                    error.code(),
-                    error.message(),
-                    error.data().map(RawValue::get)
-                )
-            }
-            Ok(Inbound::Reply {
-                id,
-                reply: Reply::Malformed(why),
-            }) => format!("{id} malformed: {why}"),
-            Ok(Inbound::Stray(_)) => "stray".to_owned(),
-            Ok(Inbound::Call {
-                method, is_request, ..
-            }) => format!("{method} {is_request}"),
-            Err(Unreadable { id }) => format!("unreadable {id:?}"),
-        }
-    }
-
-    #[test]
-    fn envelopes_are_read_whatever_is_inside() {
-        let rows: &[(&str, &str)] = &[
-            (
-                r#"{"jsonrpc":"2.0","id":1,"result":{"b":1e2,"a":123456789012345678901234567890}}"#,
-                r#"1 result {"b":1e2,"a":123456789012345678901234567890}"#,
-            ),
-            (r#"{"id":"1","result":null}"#, "1 result null"),
-            (r#"{"id":1,"result":{},"error":null}"#, "1 result {}"),
-            (r#"{"id":1,"result":1e400}"#, "1 result 1e400"),
-            (
-                r#"{"id":1,"error":{"code":-32602,"message":"no","data":{"x":[1,null]}}}"#,
-                r#"1 error -32602 "no" Some("{\"x\":[1,null]}")"#,
-            ),
-            (
-                r#"{"id":1,"error":{"code":0,"message":""}}"#,
-                r#"1 error 0 "" None"#,
-            ),
-            (
-                r#"{"id":1,"error":{"code":4294967296,"message":"m"}}"#,
-                r#"1 error 4294967296 "m" None"#,
-            ),
-            (
-                r#"{"id":1,"error":{"code":"E1","message":"m"}}"#,
-                "1 malformed: the reply's error object has no integer code and message",
-            ),
-            (
-                r#"{"id":1,"error":{"code":1}}"#,
-                "1 malformed: the reply's error object has no integer code and message",
-            ),
-            (
-                r#"{"id":1,"error":"broken"}"#,
-                "1 malformed: the reply's error object has no integer code and message",
-            ),
-            (
-                r#"{"id":1}"#,
-                "1 malformed: the reply has neither a result nor an error",
-            ),
-            (r#"{"id":null,"error":{"code":1,"message":"m"}}"#, "stray"),
-            (r#"{"id":"nobody","result":1}"#, "stray"),
-            (r#"{"id":"+1","result":1}"#, "stray"),
-            (r#"{"method":"ping","id":"p"}"#, "ping true"),
-            (
-                r#"{"method":"notifications/progress","params":{}}"#,
-                "notifications/progress false",
-            ),
-            (r#"{"id":1,"result":NaN}"#, "unreadable Some(1)"),
-            (r#"{"id":1,"result":{"a":"#, "unreadable Some(1)"),
-            (r#"{"level":"info"}"#, "unreadable None"),
-            ("[1,2]", "unreadable None"),
-            (r#"[1,"ping",{}]"#, "unreadable None"),
-            ("starting up", "unreadable None"),
-            ("", "unreadable None"),
-        ];
-        for (line, expected) in rows {
-            assert_eq!(shown(line), *expected, "{line}");
-        }
-    }
-
-    /// W1: depth does not matter where nothing is decoded.
-    #[test]
-    fn a_deeply_nested_result_is_kept() {
-        let deep = format!(
-            "{{\"id\":1,\"result\":{}{}}}",
-            "[".repeat(3000),
-            "]".repeat(3000)
-        );
-        assert!(shown(&deep).starts_with("1 result [[["));
-    }
-
-    #[test]
-    fn invalid_utf8_is_attributed() {
-        assert_eq!(
-            decode(b"{\"id\":5,\"result\":\"\xff\"}").err(),
-            Some(Unreadable { id: Some(5) })
-        );
-    }
-
-    /// W1
-    #[test]
-    fn raw_parameters_are_written_as_they_are_on_one_line() {
-        let params = RawValue::from_string("{\"b\": 1e2,\n\"a\":\"x\\ny\"}".to_owned()).unwrap();
-        let line = encode_request(3, "tools/call", Some(&params)).unwrap();
-        assert_eq!(
-            String::from_utf8(line).unwrap(),
-            "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\",\"params\":{\"b\": 1e2, \"a\":\"x\\ny\"}}\n"
-        );
-    }
-}
+mod tests;

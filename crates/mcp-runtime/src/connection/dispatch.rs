@@ -36,7 +36,7 @@ impl Dispatch {
     }
 
     /// Handles one message, or several in an array. `own` is the request on whose stream it came, where it has one of
-    /// its own: an error for nobody on that stream is its error.
+    /// its own: a failure for nobody on that stream is its failure.
     ///
     /// # Errors
     ///
@@ -59,7 +59,9 @@ impl Dispatch {
         match codec::decode(bytes) {
             Ok(Inbound::Reply { id, reply }) => self.reply(id, reply),
             Ok(Inbound::Stray(reply)) => match (own, reply) {
-                (Some(own), reply @ Reply::Error(_)) => self.reply(own, reply),
+                (Some(own), reply @ (Reply::Error(_) | Reply::Malformed(_))) => {
+                    self.reply(own, reply);
+                }
                 _ => tracing::debug!(server = %self.key, "an answer to no request of ours"),
             },
             Ok(Inbound::Call {
@@ -74,9 +76,8 @@ impl Dispatch {
             }) => {
                 self.inlet.notification(&method, params);
                 let pending = &self.pending;
-                self.notices.receive(&method, params, |token| {
-                    pending.call(token.get().parse().ok()?)
-                });
+                self.notices
+                    .receive(&method, params, |token| pending.call(codec::own_id(token)?));
             }
             Err(unreadable) if !self.broken(unreadable.id, Malformed::NotJson) => {
                 return Err(unreadable);

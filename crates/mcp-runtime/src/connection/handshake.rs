@@ -2,12 +2,14 @@
 
 use mcp_sandbox_meta::{RawMeta, advertises_sandbox_state};
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde::de::{DeserializeOwned, Error as _};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::Link;
 use super::request::{RequestError, RequestErrorKind};
 use crate::deadline::Deadline;
+use crate::object::Object;
 
 pub(crate) const INITIALIZE: &str = "initialize";
 pub(crate) const INITIALIZED: &str = "notifications/initialized";
@@ -81,21 +83,17 @@ impl UnsupportedVersion {
 impl ServerFacts {
     /// Whether the server says that it announces changes of its tools.
     pub(crate) fn announces_tools(&self) -> bool {
-        #[derive(Deserialize, Default)]
-        #[serde(default)]
-        struct Capabilities {
-            tools: Tools,
-        }
-        #[derive(Deserialize, Default)]
-        #[serde(default, rename_all = "camelCase")]
-        struct Tools {
-            list_changed: bool,
-        }
-        let capabilities = self.capabilities.as_deref().map_or("{}", RawValue::get);
-        serde_json::from_str::<Capabilities>(capabilities)
-            .unwrap_or_default()
-            .tools
-            .list_changed
+        let tools = self.capability("tools").map(Object::of);
+        tools.unwrap_or_default().read_as("listChanged") == Some(true)
+    }
+
+    /// Whether the server says that it has something to offer, whatever it says of it.
+    pub(crate) fn declares(&self, capability: &str) -> bool {
+        self.capability(capability).is_some()
+    }
+
+    fn capability(&self, name: &str) -> Option<&RawValue> {
+        self.capabilities.as_deref().map(Object::of)?.get(name)
     }
 }
 
@@ -121,15 +119,15 @@ pub(crate) fn greeting(config: &ClientConfig) -> serde_json::Result<Box<RawValue
 
 /// The version in an answer to `initialize`.
 pub(crate) fn version_of(answer: &RawValue) -> Result<String, RequestErrorKind> {
-    #[derive(Deserialize)]
-    struct Answer {
-        #[serde(rename = "protocolVersion")]
-        protocol_version: String,
-    }
-    let answer = serde_json::from_str::<Answer>(answer.get());
-    answer
-        .map(|answer| answer.protocol_version)
-        .map_err(RequestErrorKind::Unexpected)
+    required(answer, "protocolVersion").map_err(RequestErrorKind::Unexpected)
+}
+
+/// A member that an answer must have.
+fn required<T: DeserializeOwned>(answer: &RawValue, name: &'static str) -> serde_json::Result<T> {
+    let value = Object::read(answer)?.get(name);
+    let value = value.ok_or_else(|| serde_json::Error::missing_field(name))?;
+    let wrong = |error| serde_json::Error::custom(format_args!("`{name}`: {error}"));
+    serde_json::from_str(value.get()).map_err(wrong)
 }
 
 /// `initialize` and its acknowledgement. Everything but the version is taken as it comes.
@@ -138,28 +136,20 @@ pub(super) async fn legacy(
     greeting: &RawValue,
     deadline: &Deadline,
 ) -> Result<ServerFacts, HandshakeError> {
-    #[derive(Deserialize)]
-    struct Answer<'a> {
-        #[serde(borrow, default)]
-        capabilities: Option<&'a RawValue>,
-        #[serde(borrow, default, rename = "serverInfo")]
-        server_info: Option<&'a RawValue>,
-    }
     let fail = |kind| HandshakeError::Request(RequestError::new(INITIALIZE, kind));
     let raw = link.request(INITIALIZE, |_| greeting, None, deadline);
     let raw = raw.await.map_err(HandshakeError::Request)?;
     let protocol_version = version_of(&raw).map_err(fail)?;
     check_version(&protocol_version).map_err(HandshakeError::Version)?;
-    let answer: Answer<'_> = serde_json::from_str(raw.get())
-        .map_err(|error| fail(RequestErrorKind::Unexpected(error)))?;
+    let answer = Object::of(&raw);
     link.agreed(&protocol_version);
     let notified = link.notify(INITIALIZED, deadline).await;
     notified.map_err(HandshakeError::Request)?;
     Ok(ServerFacts {
         era: SpokenEra::Legacy,
         protocol_version,
-        server_info: answer.server_info.map(ToOwned::to_owned),
-        capabilities: answer.capabilities.map(ToOwned::to_owned),
+        server_info: answer.get("serverInfo").map(ToOwned::to_owned),
+        capabilities: answer.get("capabilities").map(ToOwned::to_owned),
         wants_sandbox_state: advertises_sandbox_state(raw.get()),
     })
 }
@@ -175,49 +165,32 @@ pub(super) async fn modern(
         #[serde(rename = "_meta")]
         meta: &'a RawMeta,
     }
-    #[derive(Deserialize)]
-    struct Answer<'a> {
-        #[serde(rename = "supportedVersions")]
-        supported: Vec<String>,
-        #[serde(borrow, default)]
-        capabilities: Option<&'a RawValue>,
-        #[serde(borrow, default, rename = "_meta")]
-        meta: Option<AnswerMeta<'a>>,
-    }
-    #[derive(Deserialize)]
-    struct AnswerMeta<'a> {
-        #[serde(borrow, default, rename = "io.modelcontextprotocol/serverInfo")]
-        server_info: Option<&'a RawValue>,
-    }
     // Says itself which version it is about.
     link.agreed(MODERN.as_str());
     let params = |_| Params { meta };
     let raw = link.request(DISCOVER, params, None, deadline).await;
     let raw = raw.map_err(HandshakeError::Request)?;
-    let answer: Answer<'_> = serde_json::from_str(raw.get()).map_err(|error| {
+    let supported: Vec<String> = required(&raw, "supportedVersions").map_err(|error| {
         HandshakeError::Request(RequestError::new(
             DISCOVER,
             RequestErrorKind::Unexpected(error),
         ))
     })?;
-    if !answer
-        .supported
-        .iter()
-        .any(|version| version == MODERN.as_str())
-    {
+    if !supported.iter().any(|version| version == MODERN.as_str()) {
         return Err(HandshakeError::Version(UnsupportedVersion {
-            offered: answer.supported.join("`, `"),
+            offered: supported.join("`, `"),
             supported: vec![MODERN.to_string()],
         }));
     }
+    let answer = Object::of(&raw);
+    let meta = answer.get("_meta").map(Object::of).unwrap_or_default();
     Ok(ServerFacts {
         era: SpokenEra::Modern,
         protocol_version: MODERN.to_string(),
-        server_info: answer
-            .meta
-            .and_then(|meta| meta.server_info)
+        server_info: meta
+            .get("io.modelcontextprotocol/serverInfo")
             .map(ToOwned::to_owned),
-        capabilities: answer.capabilities.map(ToOwned::to_owned),
+        capabilities: answer.get("capabilities").map(ToOwned::to_owned),
         wants_sandbox_state: advertises_sandbox_state(raw.get()),
     })
 }
@@ -261,6 +234,30 @@ fn check_version(offered: &str) -> Result<(), UnsupportedVersion> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_there_is_declared_whatever_it_is() {
+        let rows = [
+            (None, false),
+            (Some("{}"), false),
+            (Some(r#"{"resources":{}}"#), true),
+            (Some(r#"{"resources":true,"x":[null,{}]}"#), true),
+            (Some(r#"{"resources":null}"#), false),
+            (Some(r#"{"tools":{"resources":{}}}"#), false),
+            (Some(r#"["resources"]"#), false),
+        ];
+        for (capabilities, expected) in rows {
+            let raw = |json: &str| RawValue::from_string(json.to_owned()).unwrap();
+            let server = ServerFacts {
+                era: SpokenEra::Legacy,
+                protocol_version: String::new(),
+                server_info: None,
+                capabilities: capabilities.map(raw),
+                wants_sandbox_state: false,
+            };
+            assert_eq!(server.declares("resources"), expected, "{capabilities:?}");
+        }
+    }
 
     /// R5
     #[test]

@@ -115,7 +115,12 @@ pub(crate) struct Connector {
 
 impl Connector {
     /// Begins to start a child process. Dropped at any await from here on, it is ended.
-    pub(crate) fn spawn(&self, key: &McpServerKey, launch: &Launch, patience: Duration) -> Spawning {
+    pub(crate) fn spawn(
+        &self,
+        key: &McpServerKey,
+        launch: &Launch,
+        patience: Duration,
+    ) -> Spawning {
         let calls = Arc::new(Calls::default());
         let (notices, refresh) = self.notices(key, &calls);
         Spawning {

@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use mcp_catalog::RefreshGate;
 use mcp_keys::McpServerKey;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::calls::Calls;
 use crate::call::CallId;
 use crate::event::{EventSink, RuntimeEvent};
+use crate::object::Object;
 
 /// Receives the notices of one connection.
 #[derive(Debug, Clone)]
@@ -22,26 +22,6 @@ pub(crate) struct Notices {
     /// However many changes arrive, it owes one refresh more at most (C9).
     refresh: Arc<RefreshGate>,
     calls: Arc<Calls>,
-}
-
-#[derive(Deserialize)]
-struct Progress<'a> {
-    #[serde(borrow, rename = "progressToken")]
-    token: Option<&'a RawValue>,
-    #[serde(default)]
-    progress: f64,
-    #[serde(default)]
-    total: Option<f64>,
-    #[serde(default)]
-    message: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Log<'a> {
-    #[serde(default)]
-    level: Option<String>,
-    #[serde(borrow, default)]
-    data: Option<&'a RawValue>,
 }
 
 impl Notices {
@@ -71,50 +51,34 @@ impl Notices {
         params: Option<&RawValue>,
         call: impl FnOnce(&RawValue) -> Option<CallId>,
     ) {
-        let params = params.map_or("{}", RawValue::get);
+        let params = params.map(Object::of).unwrap_or_default();
         match method {
             "notifications/tools/list_changed" => self.owe_refresh(),
-            "notifications/progress" => match serde_json::from_str::<Progress<'_>>(params) {
-                Ok(progress) => self.progress(progress, call),
-                Err(error) => {
-                    tracing::debug!(server = %self.key, %error, "progress that cannot be read");
-                }
-            },
-            "notifications/message" => match serde_json::from_str::<Log<'_>>(params) {
-                Ok(log) => self.log(log),
-                Err(error) => {
-                    tracing::debug!(server = %self.key, %error, "log message that cannot be read");
-                }
-            },
+            "notifications/progress" => self.progress(&params, call),
+            "notifications/message" => self.log(&params),
             _ => tracing::trace!(server = %self.key, method, "notification without a listener"),
         }
     }
 
-    fn progress(&self, progress: Progress<'_>, call: impl FnOnce(&RawValue) -> Option<CallId>) {
-        let Progress {
-            token,
-            progress,
-            total,
-            message,
-        } = progress;
+    fn progress(&self, params: &Object<'_>, call: impl FnOnce(&RawValue) -> Option<CallId>) {
         // Progress of a call that is over, or of none of ours, concerns nobody.
-        if let Some(call) = token.and_then(call) {
+        if let Some(call) = params.get("progressToken").and_then(call) {
             self.calls.progressed(call);
             self.events.transient(RuntimeEvent::Progress {
                 server: self.key.clone(),
                 call,
-                progress,
-                total,
-                message,
+                progress: params.read_as("progress").unwrap_or_default(),
+                total: params.read_as("total"),
+                message: params.text("message"),
             });
         }
     }
 
-    fn log(&self, log: Log<'_>) {
+    fn log(&self, params: &Object<'_>) {
         self.events.transient(RuntimeEvent::Log {
             server: self.key.clone(),
-            level: log.level.unwrap_or_else(|| "info".to_owned()),
-            data: log.data.map(|data| Arc::from(data.to_owned())),
+            level: params.text("level").unwrap_or_else(|| "info".to_owned()),
+            data: params.get("data").map(|data| Arc::from(data.to_owned())),
         });
     }
 }

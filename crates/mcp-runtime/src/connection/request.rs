@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use mcp_telemetry::{Classified, ErrorCode};
+use rmcp::model::ErrorCode as RpcCode;
 
 use super::codec::{Malformed, RpcError};
 use super::disconnect::Disconnect;
@@ -94,6 +95,12 @@ impl RequestError {
             RequestErrorKind::Rpc(error) => Some(error),
             _ => None,
         }
+    }
+
+    /// Whether the server says that it does not know the method.
+    pub(crate) fn is_unknown_method(&self) -> bool {
+        let unknown = i64::from(RpcCode::METHOD_NOT_FOUND.0);
+        self.rpc().is_some_and(|error| error.code() == unknown)
     }
 
     /// The deadline, where that is the reason.

@@ -182,8 +182,12 @@ impl Reader {
                 self.line(line);
             }
         }
-        if let Some(line) = lines.finish_stream() {
-            self.line(line);
+        // A last line without its end is a message when it is whole. One that is cut short fails nobody: why the stream has
+        // ended says more.
+        if let Some(Line::Whole(bytes)) = lines.finish_stream()
+            && codec::decode(bytes).is_ok()
+        {
+            self.line(Line::Whole(bytes));
         }
     }
 
@@ -220,6 +224,8 @@ async fn live(
 ) {
     let stopping = process.stopping();
     let (ended, exited) = tokio::select! {
+        // What was written is read before its writer's end counts, however late this task has its turn.
+        biased;
         () = reader.read(stdout) => (Ended::Output, exit_soon(&process).await),
         exit = drained(&process) => (Ended::Output, Some(exit)),
         () = drained_unread(&unread) => (Ended::Input, exit_soon(&process).await),

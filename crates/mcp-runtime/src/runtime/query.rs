@@ -1,18 +1,14 @@
 //! What a host asks of servers by their names, beside calling their tools.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
 use mcp_keys::{EnvironmentId, McpServerKey, ServerName};
-use rmcp::model::ErrorCode as RpcCode;
-use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use super::McpRuntime;
 use crate::address::ServerAddress;
-use crate::connection::{Connection, RequestError, ServerFacts};
+use crate::connection::Connection;
 use crate::paging::{self, Entries, Listed};
 use crate::query::{QueryError, QueryOptions};
 use crate::resource::{
@@ -140,7 +136,8 @@ impl McpRuntime {
         let events = &self.starter.connector.events;
         let declaring = self
             .all_connected()
-            .filter(|(_, connection)| declares(connection.facts(), E::CAPABILITY));
+            // One that declares nothing may not even refuse: it is not asked when nobody means it.
+            .filter(|(_, connection)| connection.facts().declares(E::CAPABILITY));
         let listing = declaring.map(|(slot, connection)| {
             let entries = entries(slot.key.clone());
             async move {
@@ -153,7 +150,7 @@ impl McpRuntime {
         for (slot, listed) in join_all(listing).await {
             match listed {
                 Ok(listed) => items.extend(listed.into_items()),
-                Err(error) if is_unknown_method(&error) => {}
+                Err(error) if error.is_unknown_method() => {}
                 Err(error) => errors.push(QueryError::request(&slot.key, error)),
             }
         }
@@ -183,49 +180,5 @@ impl McpRuntime {
         let connection = slot.connection();
         let connection = connection.ok_or_else(|| QueryError::without_connection(slot))?;
         Ok((slot, connection))
-    }
-}
-
-/// Whether a server says that it has something to list. One that does not may not even refuse: it is not asked when
-/// nobody means it.
-fn declares(server: &ServerFacts, capability: &str) -> bool {
-    let declared = server.capabilities.as_deref().map_or("{}", RawValue::get);
-    let declared = serde_json::from_str::<HashMap<Cow<'_, str>, Option<IgnoredAny>>>(declared);
-    declared.is_ok_and(|declared| matches!(declared.get(capability), Some(Some(_))))
-}
-
-/// Whether a server says that it does not know what it was asked, whatever it declares.
-fn is_unknown_method(error: &RequestError) -> bool {
-    let unknown = i64::from(RpcCode::METHOD_NOT_FOUND.0);
-    error.rpc().is_some_and(|error| error.code() == unknown)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::connection::SpokenEra;
-
-    #[test]
-    fn what_is_there_is_declared_whatever_it_is() {
-        let rows = [
-            (None, false),
-            (Some("{}"), false),
-            (Some(r#"{"resources":{}}"#), true),
-            (Some(r#"{"resources":true,"x":[null,{}]}"#), true),
-            (Some(r#"{"resources":null}"#), false),
-            (Some(r#"{"tools":{"resources":{}}}"#), false),
-            (Some(r#"["resources"]"#), false),
-        ];
-        for (capabilities, expected) in rows {
-            let raw = |json: &str| RawValue::from_string(json.to_owned()).unwrap();
-            let server = ServerFacts {
-                era: SpokenEra::Legacy,
-                protocol_version: String::new(),
-                server_info: None,
-                capabilities: capabilities.map(raw),
-                wants_sandbox_state: false,
-            };
-            assert_eq!(declares(&server, "resources"), expected, "{capabilities:?}");
-        }
     }
 }

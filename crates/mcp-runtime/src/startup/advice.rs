@@ -67,6 +67,7 @@ mod tests {
         };
         let status = |status| HttpError::Status {
             status,
+            retry_after: None,
             body: body(),
         };
         let rows = [

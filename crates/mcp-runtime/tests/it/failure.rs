@@ -62,13 +62,13 @@ async fn a_malformed_reply_fails_its_call_at_once() {
             unexpected,
             "neither a result nor an error",
         ),
-        (error("\"no\""), unexpected, "no integer code and message"),
+        (error("\"no\""), unexpected, "no integer code"),
         (
             error(r#"{"code":"E1","message":"no"}"#),
             unexpected,
-            "no integer code and message",
+            "no integer code",
         ),
-        (error("{}"), unexpected, "no integer code and message"),
+        (error("{}"), unexpected, "no integer code"),
         (
             Action::ResultRaw("7".into()),
             unexpected,
@@ -121,15 +121,21 @@ async fn noise_between_messages_disturbs_nothing() {
 /// R10: however the server goes.
 #[tokio::test]
 async fn the_death_of_a_server_fails_every_call_in_flight_at_once() {
-    let mut ends = vec![(Action::Exit(101), "exited with status 101")];
+    let half = Action::stdout("{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"content\":[");
+    let mut ends = vec![
+        (vec![Action::Exit(101)], "exited with status 101"),
+        // In the middle of an answer: it is the end that is told, not what came of it.
+        (vec![half.clone(), Action::Exit(7)], "exited with status 7"),
+    ];
     if cfg!(unix) {
-        ends.push((Action::Kill, "signal 9"));
-        ends.push((Action::CloseOutput, "closed its standard output"));
+        ends.push((vec![Action::Kill], "signal 9"));
+        ends.push((vec![half, Action::Kill], "signal 9"));
+        ends.push((vec![Action::CloseOutput], "closed its standard output"));
     }
     for (end, says) in ends {
         let script = with_tool(Script::new(), "mute", []);
         let words = Action::Stderr("out of memory".into());
-        let script = with_tool(script, "fatal", [words, end]);
+        let script = with_tool(script, "fatal", [vec![words], end].concat());
         let (mut host, process) = Host::play(&script).await;
         let late = host.prepare("mute");
         let waiting: Vec<_> = (0..3).map(|_| host.prepare("mute")).collect();

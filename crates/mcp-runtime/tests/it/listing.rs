@@ -69,6 +69,54 @@ async fn all_pages_are_read_whatever_their_cursors_look_like() {
     .await;
 }
 
+/// R8: whatever it is, it is the server's own business.
+#[tokio::test]
+async fn a_cursor_goes_back_as_it_came() {
+    let odd = [
+        json!(7),
+        json!(true),
+        json!({"page": [1, null]}),
+        json!(["x"]),
+    ];
+    let page = |next| json!({"tools": [], "nextCursor": next});
+    let mut pages: Vec<_> = odd.iter().map(page).collect();
+    pages.push(json!({"tools": [{"name": "t"}]}));
+    check(Row {
+        why: "cursors that are no text",
+        pages,
+        cursors: odd.to_vec(),
+        names: &["t"],
+        remarks: &[],
+    })
+    .await;
+}
+
+/// R8: definitions are kept, not read; so neither depth nor number matters.
+#[tokio::test]
+async fn a_listing_may_be_deep_and_long() {
+    let deep = format!("{}{}", "[".repeat(5_000), "]".repeat(5_000));
+    let mut tools: Vec<_> = (0..9_999)
+        .map(|number| format!("{{\"name\":\"t{number}\"}}"))
+        .collect();
+    tools.push(format!(
+        r#"{{"name":"deep","inputSchema":{{"type":"object","x":{deep}}}}}"#
+    ));
+    let listed = Action::ResultRaw(format!("{{\"tools\":[{}]}}", tools.join(",")));
+    let (host, _process) = Host::play(&Script::new().rule(Rule::on("tools/list", [listed]))).await;
+    assert_eq!(host.tools().len(), 10_000);
+    let call = host.prepare("deep");
+    assert!(call.tool().input_schema().ends_with(&format!("{deep}}}")));
+    assert_eq!(
+        host.call("t9998")
+            .await
+            .map(|output| output.is_error())
+            .ok(),
+        None,
+        "it answers -32602"
+    );
+    host.end().await;
+}
+
 /// R8
 #[tokio::test]
 async fn a_cursor_ends_a_listing_when_it_is_empty_or_was_seen_before() {

@@ -1,20 +1,25 @@
 //! The runtime through its public face, with real child processes and real sockets. One file per noun.
 #![cfg(test)]
 
+mod agreement;
 mod announcement;
 mod argument;
 mod authority;
 mod budget;
 mod cancellation;
 mod catalog;
+mod correlation;
 mod disconnect;
 mod elicitation;
 mod environment;
 mod era;
 mod failure;
+mod flood;
+mod framing;
 mod host;
 mod http;
 mod listing;
+mod naming;
 mod ownership;
 mod person;
 mod process;

@@ -101,6 +101,18 @@ impl HttpHandle {
         self.expect(Location::caller(), "a request".to_owned(), |_| true)
     }
 
+    /// What has come and was not expected yet, in order: the method of a JSON-RPC message, or else the verb.
+    pub fn waiting(&mut self) -> Vec<String> {
+        while let Ok(arrival) = self.arrivals.try_recv() {
+            self.waiting.push(arrival);
+        }
+        let requests = self.waiting.iter().map(|arrival| &arrival.request);
+        let name = |method: Option<&str>, verb: &str| method.unwrap_or(verb).to_owned();
+        requests
+            .map(|request| name(request.message().method(), request.verb()))
+            .collect()
+    }
+
     /// No request is waiting, and none comes for `window`.
     #[track_caller]
     pub fn expect_nothing(&mut self, window: Duration) -> impl Future<Output = ()> {

@@ -33,6 +33,12 @@ impl HttpResponse {
         self.header("Content-Type", content_type)
     }
 
+    /// Sets the body and does not say what it is.
+    pub fn untyped_body(mut self, body: impl Into<Vec<u8>>) -> Self {
+        self.body = body.into();
+        self
+    }
+
     /// Sets a JSON body.
     pub fn json(self, body: &Value) -> Self {
         self.body("application/json", body.to_string())

@@ -53,7 +53,7 @@ pub(super) fn read<'a>(limit: usize, chunks: impl IntoIterator<Item = &'a [u8]>)
                 inbound.message(message, OWN);
                 events.push(Told::Whole(message.to_vec()));
             }
-            Event::TooLong { length, id } => {
+            Event::TooLong { length, id, .. } => {
                 inbound.too_long(length, id.or(OWN));
                 events.push(Told::TooLong { length, id });
             }

@@ -1,7 +1,8 @@
 //! What holds for the output of a process, whatever it writes.
 
 use futures_util::FutureExt;
-use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::inbound::{Effects, Inbound};
@@ -128,17 +129,27 @@ fn check_envelope(line: &[u8]) {
     );
 }
 
-/// The id of an object as serde reads it; `None` when the line is no JSON object, or has two ids.
+/// The id of an object as serde reads it; `None` when the line is no JSON object, has two ids, is no reply, or has a
+/// fraction for an id, which is more than the scan reads.
 fn id_by_serde(line: &[u8]) -> Option<Option<u64>> {
     #[derive(Deserialize)]
     struct WithId<'a> {
         #[serde(borrow, default)]
         id: Option<&'a RawValue>,
+        #[serde(default, deserialize_with = "present")]
+        method: bool,
     }
     if !line.trim_ascii_start().starts_with(b"{") {
         return None;
     }
-    let WithId { id } = serde_json::from_slice(line).ok()?;
+    let WithId {
+        id,
+        method: is_call,
+    } = serde_json::from_slice(line).ok()?;
+    let has_fraction = |id: &&RawValue| id.get().contains('.');
+    if is_call || id.as_ref().is_some_and(has_fraction) {
+        return None;
+    }
     let number = |id: &RawValue| {
         let text = id.get();
         let quoted = text
@@ -149,4 +160,9 @@ fn id_by_serde(line: &[u8]) -> Option<Option<u64>> {
         is_number.then(|| digits.parse().ok()).flatten()
     };
     Some(id.and_then(number))
+}
+
+/// Whether a member is there, whatever it is.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    IgnoredAny::deserialize(deserializer).map(|_| true)
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE, LOCATION, WWW_AUTHENTICATE};
+use http::header::{ACCEPT, CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use reqwest::{RequestBuilder, Response};
 use tokio::time::{Instant, timeout_at};
@@ -12,6 +12,7 @@ use url::Url;
 
 use super::error::{Excerpt, HttpError};
 use super::redaction::Redaction;
+use super::sse::BYTE_ORDER_MARK;
 use crate::connection::codec::Malformed;
 
 pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -22,7 +23,7 @@ pub(super) const BODY_LIMIT: usize = 16 * 1024 * 1024;
 /// What is read of a body that only explains a status.
 const EXPLANATION_LIMIT: usize = 64 * 1024;
 /// How long such a body may take.
-const EXPLANATION_TIME: Duration = Duration::from_secs(2);
+const EXPLANATION_TIME: Duration = Duration::from_secs(1);
 
 /// An endpoint and what is said to it with every request.
 pub(super) struct Endpoint {
@@ -60,6 +61,16 @@ pub(super) struct Refusal {
     pub(super) body: Vec<u8>,
     challenge: Option<String>,
     location: Option<String>,
+    retry_after: Option<Duration>,
+}
+
+/// What a GET came to.
+#[derive(Debug)]
+pub(super) enum Offer {
+    /// Messages as they come.
+    Events(Response),
+    /// No stream of events.
+    Refused(Refusal),
 }
 
 impl Refusal {
@@ -69,7 +80,18 @@ impl Refusal {
             body,
             challenge: None,
             location: None,
+            retry_after: None,
         }
+    }
+
+    /// Whether the same question may be answered later.
+    pub(super) fn may_pass(&self) -> bool {
+        self.status.is_server_error() || self.status == StatusCode::TOO_MANY_REQUESTS
+    }
+
+    /// How long the endpoint wants to be left alone.
+    pub(super) fn retry_after(&self) -> Option<Duration> {
+        self.retry_after
     }
 }
 
@@ -109,25 +131,19 @@ impl Endpoint {
         Ok(Answer { session, body })
     }
 
-    /// Opens an event stream; `None` when the endpoint has none to offer.
-    pub(super) async fn get(&self, headers: HeaderMap) -> Result<Option<Response>, HttpError> {
+    /// Asks for an event stream.
+    pub(super) async fn get(&self, headers: HeaderMap) -> Result<Offer, HttpError> {
         let request = self
             .client
             .get(self.url.clone())
             .header(ACCEPT, EVENT_STREAM);
         let response = self.send(request, headers).await?;
-        let is_stream = response.status().is_success()
-            && content_type(&response).is_some_and(|kind| kind == EVENT_STREAM);
-        if is_stream {
-            return Ok(Some(response));
-        }
-        // What may be over soon is worth another try; a refusal is not.
-        let status = response.status();
-        if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
-            let refusal = refusal(response).await;
-            return Err(self.explain(&refusal));
-        }
-        Ok(None)
+        let is_stream = content_type(&response).is_some_and(|kind| kind == EVENT_STREAM);
+        Ok(match response.status() {
+            status if status.is_success() && is_stream => Offer::Events(response),
+            status if status.is_success() => Offer::Refused(Refusal::new(status, Vec::new())),
+            _ => Offer::Refused(refusal(response).await),
+        })
     }
 
     /// Ends a session.
@@ -160,7 +176,11 @@ impl Endpoint {
                     origin: origin.unwrap_or_else(|| "nowhere".to_owned()),
                 }
             }
-            _ => HttpError::Status { status, body },
+            _ => HttpError::Status {
+                status,
+                retry_after: refusal.retry_after,
+                body,
+            },
         }
     }
 
@@ -223,8 +243,11 @@ fn content_type(response: &Response) -> Option<String> {
 }
 
 async fn refusal(response: Response) -> Refusal {
-    let text = |name| Some(response.headers().get(name)?.to_str().ok()?.to_owned());
-    let (challenge, location) = (text(WWW_AUTHENTICATE), text(LOCATION));
+    let location = text(&response, &LOCATION).next().map(ToOwned::to_owned);
+    let challenges: Vec<_> = text(&response, &WWW_AUTHENTICATE).collect();
+    let challenge = (!challenges.is_empty()).then(|| challenges.join(", "));
+    // The other form is a date, and whose clock is right nobody knows.
+    let seconds = text(&response, &RETRY_AFTER).find_map(|value| value.trim().parse().ok());
     let status = response.status();
     // A JSON-RPC error may come with any status, and is read whole.
     let limit = match content_type(&response) {
@@ -235,19 +258,36 @@ async fn refusal(response: Response) -> Refusal {
     Refusal {
         challenge,
         location,
+        retry_after: seconds.map(Duration::from_secs),
         ..Refusal::new(status, body)
     }
 }
 
+/// The values of a header that are text.
+fn text<'a>(response: &'a Response, name: &HeaderName) -> impl Iterator<Item = &'a str> {
+    let values = response.headers().get_all(name).iter();
+    values.filter_map(|value| value.to_str().ok())
+}
+
 async fn json(mut response: Response) -> Result<Body, Unanswered> {
+    let limit = BODY_LIMIT;
+    let too_long = |length| Unanswered::Malformed(Malformed::TooLong { length, limit });
+    // Said in advance, it need not be waited for.
+    let announced = response.content_length().unwrap_or_default();
+    let announced = usize::try_from(announced).unwrap_or(usize::MAX);
+    if announced > limit {
+        return Err(too_long(announced));
+    }
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(exchange)? {
         let length = body.len() + chunk.len();
-        if length > BODY_LIMIT {
-            let limit = BODY_LIMIT;
-            return Err(Unanswered::Malformed(Malformed::TooLong { length, limit }));
+        if length > limit {
+            return Err(too_long(length));
         }
         body.extend_from_slice(&chunk);
+    }
+    if body.starts_with(BYTE_ORDER_MARK) {
+        body.drain(..BYTE_ORDER_MARK.len());
     }
     Ok(Body::Json(body))
 }

@@ -1,6 +1,7 @@
 //! A request over HTTP that brought no message back.
 
 use std::fmt;
+use std::time::Duration;
 
 use mcp_telemetry::{Classified, ErrorCode};
 
@@ -22,21 +23,26 @@ pub enum HttpError {
     /// The endpoint wants to know who asks (401), or says that this is not enough (403).
     #[error(
         "the endpoint asks for authorization (HTTP status {status}{}){body}",
-        challenge.as_ref().map(|challenge| format!(", {challenge}")).unwrap_or_default()
+        challenge.as_ref().map(|challenge| format!(", {}", shortened(challenge))).unwrap_or_default()
     )]
     Unauthorized {
         /// 401 or 403.
         status: u16,
-        /// The `WWW-Authenticate` header, where there was one.
+        /// The `WWW-Authenticate` headers, separated by commas, where there were any.
         challenge: Option<String>,
         /// The beginning of the body.
         body: Excerpt,
     },
     /// The endpoint answered with a status that is no success.
-    #[error("the endpoint answered with HTTP status {status}{body}")]
+    #[error(
+        "the endpoint answered with HTTP status {status}{}{body}",
+        retry_after.map(|pause| format!(" and wants to be left alone for {} s", pause.as_secs())).unwrap_or_default()
+    )]
     Status {
         /// The status.
         status: u16,
+        /// How long the endpoint wants to be left alone, where it said so in seconds.
+        retry_after: Option<Duration>,
         /// The beginning of the body.
         body: Excerpt,
     },
@@ -84,16 +90,21 @@ impl Excerpt {
             text.split(|character: char| character.is_whitespace() || character.is_control());
         let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
         let line = words.join(" ");
-        match line.char_indices().nth(SHOWN) {
-            Some((end, _)) => Self(format!("{}...", &line[..end])),
-            None => Self(line),
-        }
+        Self(shortened(&line))
     }
 
     /// The text; empty when there was no body.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+/// The beginning of a text that may be long.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
     }
 }
 
@@ -115,6 +126,8 @@ impl HttpError {
             Self::Exchange(error) if error.is_connect() || error.is_builder() => {
                 ErrorCode::TransportError
             }
+            // It sends us round in circles.
+            Self::Exchange(error) if error.is_redirect() => ErrorCode::UnexpectedResponse,
             Self::StreamEnded | Self::Exchange(_) => ErrorCode::TransportClosed,
             Self::Unauthorized { .. } => ErrorCode::AuthRequired,
             // Everything else that is no success was told by the endpoint, or by something before it.
@@ -135,11 +148,31 @@ impl HttpError {
         matches!(self, Self::Exchange(error) if error.is_connect())
     }
 
+    /// Whether the server may still be at work on the request, behind a connection that broke.
+    pub(super) fn leaves_work(&self) -> bool {
+        match self {
+            Self::StreamEnded => true,
+            Self::Exchange(error) => !error.is_connect(),
+            _ => false,
+        }
+    }
+
     /// What the endpoint asks for in its `WWW-Authenticate` header.
     #[must_use]
     pub fn challenge(&self) -> Option<&str> {
         match self {
             Self::Unauthorized { challenge, .. } => challenge.as_deref(),
+            Self::SessionLost(error) => error.http()?.challenge(),
+            _ => None,
+        }
+    }
+
+    /// How long the endpoint wants to be left alone, where it said so.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Status { retry_after, .. } => *retry_after,
+            Self::SessionLost(error) => error.http()?.retry_after(),
             _ => None,
         }
     }

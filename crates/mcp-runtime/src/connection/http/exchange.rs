@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures_util::FutureExt;
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
@@ -13,6 +14,7 @@ use super::error::HttpError;
 use super::session::Stamp;
 use super::{Message, Shared};
 use crate::connection::codec::{self, Inbound, Malformed, Reply, RpcError};
+use crate::connection::disconnect::Disconnect;
 use crate::connection::handshake::{self, INITIALIZE, INITIALIZED};
 use crate::connection::in_flight::InFlight;
 use crate::connection::request::{RequestError, RequestErrorKind};
@@ -22,6 +24,8 @@ use crate::deadline::Deadline;
 const RENEWAL_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a notification may take to be taken.
 const NOTICE_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long that is waited for.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Shared {
     /// Sends a request and waits for its result. `taken` is told when the endpoint begins to answer.
@@ -48,8 +52,8 @@ impl Shared {
         match answering {
             Ok(()) => in_flight.result().await,
             Err(kind) => {
-                // Behind a stream that broke, the server may still be at work.
-                if !matches!(kind, RequestErrorKind::Http(HttpError::StreamEnded)) {
+                let at_work = matches!(&kind, RequestErrorKind::Http(error) if error.leaves_work());
+                if !at_work {
                     in_flight.forget();
                 }
                 Err(RequestError::new(method, kind))
@@ -60,12 +64,12 @@ impl Shared {
     /// Sends a request in the session. A lost one is begun again, once, and what was refused unread is sent once more
     /// (R10).
     async fn post(self: &Arc<Self>, message: &Message) -> Result<Body, RequestErrorKind> {
-        let stamp = self.session.stamp();
+        let stamp = self.session.settled().await;
         let body = self.post_as(message, &stamp).await?;
         match body {
             Body::Refused(refusal) if stamp.has_session() && is_loss(&refusal) => {
                 self.renew(&stamp).await?;
-                self.post_as(message, &self.session.stamp()).await
+                self.post_as(message, &self.session.settled().await).await
             }
             body => Ok(body),
         }
@@ -102,16 +106,10 @@ impl Shared {
         }
     }
 
-    /// A whole body answers the request it came for, whatever its id says.
+    /// A whole body answers the request it came for.
     fn answer(&self, id: u64, message: &[u8]) -> Result<(), RequestErrorKind> {
-        match codec::decode(message) {
-            Ok(Inbound::Stray(reply @ (Reply::Error(_) | Reply::Malformed(_)))) => {
-                self.dispatch.reply(id, reply);
-            }
-            _ if self.dispatch.message(message, Some(id)).is_err() => {
-                return Err(Malformed::NotJson.into());
-            }
-            _ => {}
+        if self.dispatch.message(message, Some(id)).is_err() {
+            return Err(Malformed::NotJson.into());
         }
         if self.pending.waits(id) {
             return Err(HttpError::NotAnAnswer.into());
@@ -120,19 +118,13 @@ impl Shared {
     }
 
     /// Begins a new session in place of the one of `lost`, unless somebody has.
-    async fn renew(self: &Arc<Self>, lost: &Stamp) -> Result<(), RequestErrorKind> {
+    pub(super) async fn renew(self: &Arc<Self>, lost: &Stamp) -> Result<(), RequestErrorKind> {
         let renewal = self.session.renewal(lost, || {
-            let shared = self.clone();
-            async move {
-                let deadline = Deadline::after(RENEWAL_TIMEOUT);
-                let begun = deadline.bound(shared.clone().begin_again()).await;
-                shared.session.renewed();
-                match begun {
-                    Ok(begun) => begun.map_err(Arc::new),
-                    Err(elapsed) => Err(Arc::new(RequestError::new(INITIALIZE, elapsed))),
-                }
-            }
-            .boxed()
+            // A task of its own: a caller that gives up leaves no session half begun behind.
+            let renewing = tokio::spawn(self.clone().renewing(lost.clone()));
+            let gone = || Err(Arc::new(RequestError::new(INITIALIZE, gone())));
+            let renewing = renewing.map(move |ended| ended.unwrap_or_else(|_panicked| gone()));
+            renewing.boxed()
         });
         match renewal {
             Some(renewal) => {
@@ -143,35 +135,60 @@ impl Shared {
         }
     }
 
-    async fn begin_again(self: Arc<Self>) -> Result<(), RequestError> {
+    async fn renewing(self: Arc<Self>, lost: Stamp) -> Result<(), Arc<RequestError>> {
+        let deadline = Deadline::after(RENEWAL_TIMEOUT);
+        let begun = tokio::select! {
+            biased;
+            () = self.closed.cancelled() => Err(RequestError::new(INITIALIZE, gone())),
+            begun = deadline.bound(Box::pin(self.begin_again())) => match begun {
+                Ok(begun) => begun,
+                Err(elapsed) => Err(RequestError::new(INITIALIZE, elapsed)),
+            },
+        };
+        self.session.renewed(begun.is_ok(), &lost);
+        begun.map_err(Arc::new)
+    }
+
+    async fn begin_again(self: &Arc<Self>) -> Result<(), RequestError> {
         let (message, mut in_flight) = self.message(INITIALIZE, |_| &self.greeting, None)?;
-        let stamp = Stamp::none();
-        let body = self.post_as(&message, &stamp).await;
+        let body = self.post_as(&message, &Stamp::none()).await;
         let fail = |kind| RequestError::new(INITIALIZE, kind);
         let answering = async { self.receive(in_flight.id(), body?).await };
         answering.await.map_err(fail)?;
         let result = in_flight.result().await?;
         let version = handshake::version_of(&result).map_err(fail)?;
         self.session.agreed(&version);
-        self.notify(INITIALIZED, &self.session.stamp()).await?;
+        self.notify(INITIALIZED, PATIENCE).await?;
         tracing::info!("the endpoint had lost the session; a new one was begun");
         // Another process may offer other tools.
         self.dispatch.owe_refresh();
-        tokio::spawn(super::stream::listen(self.clone()));
         Ok(())
     }
 
-    /// Sends a notification. An endpoint that does not take it says so when it is asked something.
+    /// Sends a notification. An endpoint that does not take it says so when it is asked something; one that takes its
+    /// time over it holds nobody up for longer than `patience`.
     pub(super) async fn notify(
-        &self,
+        self: &Arc<Self>,
         method: &'static str,
-        stamp: &Stamp,
+        patience: Duration,
     ) -> Result<(), RequestError> {
         let body = codec::encode_notification::<()>(method, None);
         let body =
             body.map_err(|error| RequestError::new(method, RequestErrorKind::Encode(error)))?;
-        let posting = self.endpoint.post(body.into(), stamp.headers.clone());
-        match timeout(NOTICE_TIMEOUT, posting).await {
+        let sending = tokio::spawn(self.clone().send_notice(method, body.into()));
+        // What is left of it goes on by itself.
+        let _ = timeout(patience.min(PATIENCE), sending).await;
+        Ok(())
+    }
+
+    async fn send_notice(self: Arc<Self>, method: &'static str, body: Bytes) {
+        let headers = self.session.stamp().headers;
+        let posting = timeout(NOTICE_TIMEOUT, self.endpoint.post(body, headers));
+        let posted = tokio::select! {
+            () = self.closed.cancelled() => return,
+            posted = posting => posted,
+        };
+        match posted {
             Ok(Ok(answer)) => {
                 if let Body::Refused(refusal) = answer.body {
                     let error = self.endpoint.explain(&refusal);
@@ -179,14 +196,18 @@ impl Shared {
                 }
             }
             Ok(Err(Unanswered::Http(error @ HttpError::Exchange(_)))) => {
-                return Err(RequestError::new(method, RequestErrorKind::Http(error)));
+                tracing::warn!(method, %error, "a notification could not be sent");
             }
             // Nothing in an answer to a notification matters.
             Ok(Err(_)) => {}
             Err(_) => tracing::warn!(method, "a notification was not taken in time"),
         }
-        Ok(())
     }
+}
+
+/// The connection was closed by this side.
+fn gone() -> RequestErrorKind {
+    RequestErrorKind::Closed(Arc::new(Disconnect::local()))
 }
 
 impl From<Unanswered> for RequestErrorKind {
@@ -200,7 +221,7 @@ impl From<Unanswered> for RequestErrorKind {
 
 /// Whether the endpoint says that it does not know the session. Some answer 400 instead of 404, with or without a
 /// JSON-RPC error; a few codes of the protocol say that the request was read and is what is wrong.
-fn is_loss(refusal: &Refusal) -> bool {
+pub(super) fn is_loss(refusal: &Refusal) -> bool {
     match refusal.status.as_u16() {
         404 => true,
         400 => !rpc_error(&refusal.body)

@@ -9,6 +9,7 @@ mod endpoint;
 mod error;
 mod exchange;
 mod outgoing;
+mod pause;
 mod redaction;
 mod routing;
 mod session;
@@ -148,15 +149,13 @@ impl HttpLink {
         Ok(exchange)
     }
 
-    /// Sends a notification. An endpoint that does not take it says so when it is asked something.
+    /// Sends a notification. Half of what is left until the deadline is kept for what comes after it.
     pub(crate) async fn notify(
         &self,
         method: &'static str,
         deadline: &Deadline,
     ) -> Result<(), RequestError> {
-        let stamp = self.shared.session.stamp();
-        let notifying = deadline.bound(self.shared.notify(method, &stamp)).await;
-        notifying.map_err(|elapsed| RequestError::new(method, elapsed))?
+        self.shared.notify(method, deadline.remaining() / 2).await
     }
 
     /// The version was agreed on.
@@ -187,8 +186,6 @@ impl HttpLink {
         self.shared.closed.cancel();
         self.shared.pending.close(&Arc::new(Disconnect::local()));
         self.shared.outbox.close();
-        // A renewal that nobody drives any more holds on to what holds it.
-        self.shared.session.renewed();
     }
 }
 

@@ -10,6 +10,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::object::Object;
+
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 const PARAM_PREFIX: &str = "mcp-param-";
@@ -79,11 +81,10 @@ pub(super) fn headers(method: &str, message: &[u8], tool: Option<&RawValue>) -> 
         && let Ok(marked) = marked(tool)
         && !marked.is_empty()
     {
-        let arguments = serde_json::from_str(arguments.get()).unwrap_or(Value::Null);
         headers.extend(marked.into_iter().filter_map(|Marked { path, header }| {
             let argument = path
                 .iter()
-                .try_fold(&arguments, |value, name| value.get(name))?;
+                .try_fold(arguments, |value, name| Object::of(value).get(name))?;
             Some((header, value(&primitive(argument)?)?))
         }));
     }
@@ -181,10 +182,11 @@ fn is_marked(schema: &Value) -> bool {
     }
 }
 
-fn primitive(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
+/// The text of an argument. A number is spelled as it is in the body, with which the header is compared.
+fn primitive(value: &RawValue) -> Option<Cow<'_, str>> {
+    match value.get().as_bytes().first()? {
+        b'"' => serde_json::from_str(value.get()).ok().map(Cow::Owned),
+        b't' | b'f' | b'-' | b'0'..=b'9' => Some(value.get().into()),
         _ => None,
     }
 }
@@ -279,6 +281,34 @@ mod tests {
             text(&headers("tools/call", message.as_bytes(), Some(&tool))),
             "mcp-method: tools/call\nmcp-name: t\nmcp-param-count: 3\nmcp-param-dry: false\nmcp-param-region: eu"
         );
+    }
+
+    #[test]
+    fn a_number_is_spelled_as_in_the_body() {
+        let tool = tool(&json!({"properties": {
+            "n": {"type": "integer", "x-mcp-header": "N"},
+            "t": {"type": "string", "x-mcp-header": "T"},
+        }}));
+        let rows = [
+            (
+                "123456789012345678901234567890",
+                "an integer beyond 64 bits",
+            ),
+            ("-7", "a sign"),
+            ("3.0", "a fraction that is none"),
+            ("1e2", "an exponent"),
+        ];
+        for (number, reason) in rows {
+            let message = format!(
+                r#"{{"params":{{"name":"t","arguments":{{"n":0,"t":[1],"n":{number}}}}}}}"#
+            );
+            let headers = headers("tools/call", message.as_bytes(), Some(&tool));
+            assert_eq!(headers["mcp-param-n"], number, "{reason}");
+            assert!(
+                !headers.contains_key("mcp-param-t"),
+                "what is no text is not repeated"
+            );
+        }
     }
 
     #[test]

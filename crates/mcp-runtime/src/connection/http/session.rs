@@ -11,8 +11,7 @@ use crate::connection::request::RequestError;
 
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 
-/// The beginning of a new session, shared by everyone who has noticed the loss of the old one. It is driven by whoever
-/// waits for it: no task outlives their interest.
+/// The end of the beginning of a new session, shared by everyone who waits for it.
 pub(super) type Renewal = Shared<BoxFuture<'static, Result<(), Arc<RequestError>>>>;
 
 /// The session as it is now.
@@ -33,7 +32,7 @@ struct State {
 }
 
 /// What a request says of its session.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Stamp {
     pub(super) headers: HeaderMap,
     generation: u64,
@@ -64,6 +63,16 @@ impl Stamp {
 }
 
 impl Session {
+    /// The session as it is now, or as it will be when a renewal that is under way is over, whatever comes of that.
+    pub(super) async fn settled(&self) -> Stamp {
+        let renewal = self.state().renewal.clone();
+        if let Some(renewal) = renewal {
+            // Whoever asked for it is told how it ended.
+            let _ = renewal.await;
+        }
+        self.stamp()
+    }
+
     pub(super) fn stamp(&self) -> Stamp {
         let state = self.state();
         let mut headers = HeaderMap::new();
@@ -120,9 +129,15 @@ impl Session {
         Some(renewal.clone())
     }
 
-    /// A renewal is over, whatever came of it: the next loss may try again.
-    pub(super) fn renewed(&self) {
-        self.state().renewal = None;
+    /// The renewal of the session of `lost` is over. If nothing came of it, that one is still the one to be renewed:
+    /// whatever the endpoint has opened meanwhile is no session that can be used.
+    pub(super) fn renewed(&self, is_begun: bool, lost: &Stamp) {
+        let mut state = self.state();
+        state.renewal = None;
+        if !is_begun {
+            state.id = lost.headers.get(SESSION_ID).cloned();
+            state.generation = lost.generation;
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -155,10 +170,16 @@ mod tests {
         assert!(one.await.is_ok() && two.await.is_ok());
         assert_eq!(begun.get(), 1);
 
+        session.opened(None);
+        session.renewed(false, &lost);
+        let again = renewal().expect("it is still to be renewed");
+        assert!(again.await.is_ok());
+        assert_eq!(begun.get(), 2);
+
         session.opened(id("2"));
-        session.renewed();
+        session.renewed(true, &lost);
         assert!(renewal().is_none(), "there is a newer session");
-        assert_eq!(begun.get(), 1);
+        assert_eq!(begun.get(), 2);
     }
 
     #[test]

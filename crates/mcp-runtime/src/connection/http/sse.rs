@@ -14,7 +14,7 @@ use crate::connection::id_scan::IdScan;
 const LARGEST_IDLE: usize = 1024 * 1024;
 /// Room for what stands before the value of a line, so that what is too long is known by its name.
 const NAME: usize = 16;
-const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// The longest pause a server may ask for; beyond it, nobody waits.
 const LONGEST_RETRY: Duration = Duration::from_secs(300);
 /// The longest event id kept. It goes back into a header.
@@ -25,8 +25,13 @@ const LONGEST_ID: usize = 8 * 1024;
 pub(crate) enum Event<'a> {
     /// The data of an event of type `message`.
     Message(&'a [u8]),
-    /// More data than the limit. It is gone; `id` is what could be read of the message's own id.
-    TooLong { length: usize, id: Option<u64> },
+    /// More data than the limit. It is gone; `id` is what could be read of the message's own id, and `is_call` whether it
+    /// answers nobody.
+    TooLong {
+        length: usize,
+        id: Option<u64>,
+        is_call: bool,
+    },
 }
 
 /// An event stream, as far as it has arrived.
@@ -127,6 +132,16 @@ impl EventBuffer {
         }
     }
 
+    /// The stream has ended, perhaps in the middle of an event: what there is of it.
+    pub(super) fn finish(&mut self, mut each: impl FnMut(Event<'_>)) {
+        if !self.line.is_empty() || self.skipping {
+            self.end_line(&mut each);
+        }
+        let place = self.last_event_id.clone();
+        self.dispatch(&mut each);
+        self.last_event_id = place;
+    }
+
     /// Keeps a piece of a line, unless there is too much of it already.
     fn keep(&mut self, piece: &[u8]) {
         if self.line.len() + piece.len() <= self.limit + NAME && !self.skipping {
@@ -218,6 +233,7 @@ impl EventBuffer {
             each(Event::TooLong {
                 length: flood.length,
                 id: flood.scan.id(),
+                is_call: flood.scan.is_call(),
             });
         } else if !event.data.is_empty() {
             each(Event::Message(&event.data));

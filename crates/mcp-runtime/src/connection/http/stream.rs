@@ -8,16 +8,15 @@ use reqwest::Response;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::Shared;
-use super::endpoint::{BODY_LIMIT, LAST_EVENT_ID, exchange};
+use super::endpoint::{BODY_LIMIT, LAST_EVENT_ID, Offer, exchange};
 use super::error::HttpError;
+use super::exchange::is_loss;
+use super::pause::Pause;
 use super::session::Stamp;
 use super::sse::{Event, EventBuffer};
-use crate::connection::codec::Malformed;
+use crate::connection::codec::{self, Malformed};
 use crate::connection::request::RequestErrorKind;
 
-/// The pause before a stream is resumed, unless the server asks for another; doubled while nothing new comes.
-const PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// How long the end of a stream is waited for once its answer is there, so that its connection can be used again.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
@@ -30,29 +29,50 @@ impl Shared {
         mut response: Response,
     ) -> Result<(), RequestErrorKind> {
         let mut events = EventBuffer::new(BODY_LIMIT);
-        let mut pause = PAUSE;
+        let mut pause = Pause::default();
         loop {
+            let place = events.last_event_id().map(ToOwned::to_owned);
             let broken = self.read(&mut response, &mut events, Some(id)).await;
             if !self.pending.waits(id) {
                 self.drain(response);
                 return Ok(());
             }
-            response = loop {
-                let Some(resume) = resumption(&events) else {
-                    return Err(broken.err().unwrap_or(HttpError::StreamEnded).into());
-                };
-                sleep(events.retry().unwrap_or(pause)).await;
-                pause = (pause * 2).min(LONGEST_PAUSE);
-                let mut headers = self.session.stamp().headers;
-                headers.insert(LAST_EVENT_ID, resume);
-                match self.endpoint.get(headers).await {
-                    Ok(Some(response)) => break response,
-                    Ok(None) => return Err(HttpError::StreamEnded.into()),
-                    Err(error @ HttpError::Unauthorized { .. }) => return Err(error.into()),
-                    Err(error) => tracing::debug!(%error, "the stream cannot be resumed yet"),
-                }
+            if events.last_event_id() != place.as_deref() {
+                pause.reset();
+            }
+            let Some(resume) = resumption(&events) else {
+                return Err(broken.err().unwrap_or(HttpError::StreamEnded).into());
             };
+            response = self.resumed(&resume, &events, &mut pause).await?;
             events.reopen();
+        }
+    }
+
+    /// The stream that goes on behind this event, however long the endpoint is not to be reached.
+    async fn resumed(
+        &self,
+        resume: &HeaderValue,
+        events: &EventBuffer,
+        pause: &mut Pause,
+    ) -> Result<Response, HttpError> {
+        let mut asked = events.retry();
+        loop {
+            sleep(pause.next(asked)).await;
+            let mut headers = self.session.stamp().headers;
+            headers.insert(LAST_EVENT_ID, resume.clone());
+            match self.endpoint.get(headers).await {
+                Ok(Offer::Events(response)) => return Ok(response),
+                Ok(Offer::Refused(refusal)) if refusal.may_pass() => {
+                    asked = events.retry().max(refusal.retry_after());
+                }
+                Ok(Offer::Refused(refusal)) => {
+                    return Err(match self.endpoint.explain(&refusal) {
+                        error @ HttpError::Unauthorized { .. } => error,
+                        _ => HttpError::StreamEnded,
+                    });
+                }
+                Err(error) => tracing::debug!(%error, "the stream cannot be resumed yet"),
+            }
         }
     }
 
@@ -66,9 +86,15 @@ impl Shared {
         while let Some(chunk) = response.chunk().await.map_err(exchange)? {
             events.feed(&chunk, |event| self.event(&event, id));
             if id.is_some_and(|id| !self.pending.waits(id)) {
-                break;
+                return Ok(());
             }
         }
+        // By the book, what was not ended never was. An answer that is whole is taken all the same.
+        events.finish(|event| {
+            if matches!(&event, Event::Message(message) if codec::decode(message).is_ok()) {
+                self.event(&event, id);
+            }
+        });
         Ok(())
     }
 
@@ -79,7 +105,12 @@ impl Shared {
                     tracing::debug!("an event that is no JSON-RPC message");
                 }
             }
-            Event::TooLong { length, id: own } => {
+            Event::TooLong { is_call: true, .. } => {
+                tracing::debug!("an event that is too long");
+            }
+            Event::TooLong {
+                length, id: own, ..
+            } => {
                 let limit = BODY_LIMIT;
                 let length = *length;
                 self.dispatch
@@ -101,39 +132,59 @@ impl Shared {
     }
 }
 
-/// Reads what the endpoint says unasked, until it offers no stream for that, or the session or the connection is over.
+/// Reads what the endpoint says unasked, in one session after the other, until the connection is over.
 pub(super) async fn listen(shared: Arc<Shared>) {
     let closed = shared.closed.clone();
-    let session = shared.session.stamp();
+    let listening = async {
+        let mut pause = Pause::default();
+        loop {
+            let session = shared.session.settled().await;
+            tokio::select! {
+                () = session.over() => {}
+                () = listen_in(&session, &shared, &mut pause) => {}
+            }
+        }
+    };
     tokio::select! {
         () = closed.cancelled() => {}
-        () = session.over() => {}
-        () = listen_in(&session, &shared) => {}
+        () = listening => {}
     }
 }
 
-async fn listen_in(session: &Stamp, shared: &Shared) {
+/// Listens until the session is over. Where the endpoint offers no stream, there is nothing but that to wait for.
+async fn listen_in(session: &Stamp, shared: &Arc<Shared>, pause: &mut Pause) {
     let mut events = EventBuffer::new(BODY_LIMIT);
-    let mut pause = PAUSE;
+    let mut offered = false;
     loop {
         let mut headers = session.headers.clone();
         headers.extend(resumption(&events).map(|resume| (LAST_EVENT_ID, resume)));
         let begun = Instant::now();
+        let mut asked = None;
         match shared.endpoint.get(headers).await {
-            Ok(Some(mut response)) => {
+            Ok(Offer::Events(mut response)) => {
+                offered = true;
                 events.reopen();
                 let ended = shared.read(&mut response, &mut events, None).await;
                 tracing::debug!(?ended, "the stream of announcements ended");
             }
-            Ok(None) => return,
-            Err(HttpError::Unauthorized { .. }) => return,
+            Ok(Offer::Refused(refusal)) if refusal.may_pass() => asked = refusal.retry_after(),
+            // It was known before.
+            Ok(Offer::Refused(refusal))
+                if offered && session.has_session() && is_loss(&refusal) =>
+            {
+                if let Err(error) = shared.renew(session).await {
+                    tracing::debug!(%error, "the session of the stream of announcements is lost");
+                }
+            }
+            Ok(Offer::Refused(_)) => return session.over().await,
             Err(error) => tracing::debug!(%error, "no stream of announcements yet"),
         }
-        if begun.elapsed() > LONGEST_PAUSE {
-            pause = PAUSE;
+        let wait = pause.next(asked.max(events.retry()));
+        sleep(wait).await;
+        if begun.elapsed() > wait * 2 {
+            // It was there for longer than not.
+            pause.reset();
         }
-        sleep(pause.max(events.retry().unwrap_or_default())).await;
-        pause = (pause * 2).min(LONGEST_PAUSE);
     }
 }
 

@@ -2,23 +2,13 @@
 
 use std::time::Duration;
 
-use mcp_runtime::{CallError, CallOptions, ErrorCode, ToolOutput};
-use mcp_testkit::{EventStream, Exchange, Handshake, HttpHandle, HttpResponse};
+use mcp_runtime::{CallOptions, ErrorCode};
+use mcp_testkit::{EventStream, Exchange, HttpHandle, HttpResponse};
 use serde_json::{Value, json};
 use tokio::time::interval;
 
-use super::{end, ready};
-use crate::host::{Host, at_once, text};
-
-/// One call, answered like this.
-async fn called<F: Future<Output = ()>>(
-    host: &Host,
-    server: &mut HttpHandle,
-    answer: impl FnOnce(Exchange) -> F,
-) -> Result<ToolOutput, CallError> {
-    let answering = async { answer(server.expect_post("tools/call").await).await };
-    tokio::join!(host.call("t"), answering).0
-}
+use super::{called, end, ready};
+use crate::host::{at_once, text};
 
 fn message(id: &Value, text: &str) -> Value {
     let result = json!({"content": [{"type": "text", "text": text}]});
@@ -187,22 +177,6 @@ async fn shutting_down_ends_the_session() {
     };
     let (report, _held) = tokio::join!(host.end(), ending);
     assert_eq!(report.killed(), &[] as &[u32]);
-}
-
-/// R10: a session that the server does not know is begun again once, and what it refused unread is sent once more.
-#[tokio::test]
-async fn a_lost_session_is_begun_again() {
-    let (host, mut server) = ready(&["t"]).await;
-    let serving = async {
-        let request = server.expect_post("tools/call").await;
-        request.respond(HttpResponse::new(404)).await;
-        server.initialize(Handshake::new(), Some("session-2")).await;
-        let request = server.expect_post("tools/call").await;
-        assert_eq!(request.header("mcp-session-id"), Some("session-2"));
-        request.result(json!({})).await;
-    };
-    tokio::join!(host.call("t"), serving).0.unwrap();
-    end(&host, server).await;
 }
 
 /// R6: nobody waits, and nothing is left open.

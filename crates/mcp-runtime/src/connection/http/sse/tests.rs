@@ -12,7 +12,14 @@ fn events(limit: usize, chunks: &[&[u8]]) -> (Vec<String>, Option<String>, Optio
         buffer.feed(chunk, |event| {
             seen.push(match event {
                 Event::Message(data) => String::from_utf8_lossy(data).into_owned(),
-                Event::TooLong { length, id } => format!("<{length} bytes, id {id:?}>"),
+                Event::TooLong {
+                    length,
+                    id,
+                    is_call,
+                } => {
+                    let call = if is_call { ", a call" } else { "" };
+                    format!("<{length} bytes, id {id:?}{call}>")
+                }
             });
         });
     }
@@ -87,6 +94,36 @@ fn events_are_read_by_the_book() {
     }
 }
 
+/// What is left when the stream ends.
+#[test]
+fn a_stream_that_ends_early_leaves_what_it_had_begun() {
+    let rows: &[(&str, Option<&str>, Option<&str>, &str)] = &[
+        ("data: a\n\n", None, None, "nothing had begun"),
+        ("data: a\n", Some("a"), None, "an event without its end"),
+        ("data: a", Some("a"), None, "a line without its end"),
+        ("data: a\r", Some("a"), None, "half of a line end"),
+        (
+            "id: 7\ndata: a\n",
+            Some("a"),
+            None,
+            "resuming begins before it",
+        ),
+        ("event: ping\ndata: a\n", None, None, "another type"),
+        ("id: 7", None, None, "no data"),
+    ];
+    for (stream, expected, place, reason) in rows {
+        let mut buffer = EventBuffer::new(100);
+        buffer.feed(stream.as_bytes(), |_| {});
+        let mut left = None;
+        buffer.finish(|event| match event {
+            Event::Message(data) => left = Some(String::from_utf8_lossy(data).into_owned()),
+            Event::TooLong { .. } => {}
+        });
+        assert_eq!(left.as_deref(), *expected, "{reason}");
+        assert_eq!(buffer.last_event_id(), *place, "{reason}");
+    }
+}
+
 #[test]
 fn where_to_resume_is_what_the_last_ended_event_said() {
     let rows: &[(&str, Option<&str>, &str)] = &[
@@ -147,6 +184,16 @@ fn an_event_over_the_limit_is_counted_and_attributed_and_the_next_is_whole() {
             format!("data: {{\"result\":\ndata: \"{long}\",\ndata: \"id\":8}}\n\ndata: a\n\n"),
             &["<80 bytes, id Some(8)>", "a"],
             "over several lines",
+        ),
+        (
+            format!("data: {{\"id\":7,\"method\":\"{long}\"}}\n\ndata: a\n\n"),
+            &["<80 bytes, id None, a call>", "a"],
+            "the server's own request",
+        ),
+        (
+            format!("data: {{\ndata: \"id\":\ndata: 7\ndata: ,\"result\":\"{long}\"}}\n\n"),
+            &["<82 bytes, id Some(7)>"],
+            "an id between line ends",
         ),
         (
             format!(": {long}{long}\ndata: a\n\n"),
