@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use mcp_runtime::McpRuntime;
+use mcp_runtime::{McpRuntime, ReconnectPolicy};
 use mcp_testkit::{Action, Script};
 
 use super::beside;
@@ -103,7 +103,11 @@ async fn what_a_server_that_died_leaves_in_its_group_is_ended() {
     let directory = tempfile::tempdir().unwrap();
     let pid_file = directory.path().join("pid");
     let process = with_tool(Script::new(), "fatal", [Action::Kill]).command();
-    let host = Host::ready(beside(STUBBORN, &pid_file, &process)).await;
+    let server = beside(STUBBORN, &pid_file, &process);
+    // A second one would be none of this.
+    let alone = McpRuntime::builder().reconnect(ReconnectPolicy::never());
+    let host = Host::begin(alone.server(server));
+    at_once(host.runtime.settled()).await;
     host.call("fatal").await.unwrap_err();
     let report = at_once(host.runtime.shutdown(McpRuntime::DEFAULT_SHUTDOWN_TIMEOUT)).await;
     assert_eq!(report.killed(), process.log().pids());
