@@ -6,6 +6,7 @@ mod demo;
 mod elicitation;
 mod help;
 mod program;
+mod secret;
 mod session;
 mod tools;
 #[cfg(unix)]
