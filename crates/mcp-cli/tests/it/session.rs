@@ -1,5 +1,6 @@
 //! `mcp-runtime session`, line by line.
 
+mod bytes;
 mod reconnect;
 mod resource;
 
