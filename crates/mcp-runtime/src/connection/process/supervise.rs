@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::{oneshot, watch};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::launch::Streams;
@@ -148,8 +148,7 @@ async fn end_leader(
     if let Some(status) = grace(TERMINATE_GRACE, &orders.kill, &mut *ended).await {
         return (status.ok().flatten(), false);
     }
-    tree.survey().await;
-    tree.kill();
+    tree.kill().await;
     let status = timeout(KILL_GRACE, ended).await;
     (status.ok().and_then(Result::ok).flatten(), true)
 }
@@ -169,17 +168,16 @@ async fn end_rest(tree: &mut Tree, kill: &CancellationToken) -> bool {
     if grace(TERMINATE_GRACE, kill, emptied).await.is_some() {
         return false;
     }
-    let killed = async {
-        tree.kill();
-        // What was born meanwhile goes too.
-        while tree.remains().await {
-            tree.kill();
-            tree.dwindled().await;
+    let until = Instant::now() + KILL_GRACE;
+    loop {
+        // Not to be left in the middle, where everybody is stopped.
+        tree.kill().await;
+        // A process that the operating system cannot end is out of anyone's hands.
+        let dwindled = timeout_at(until, tree.dwindled()).await;
+        if dwindled.is_err() || !tree.remains().await {
+            return true;
         }
-    };
-    // A process that the operating system cannot end is out of anyone's hands.
-    let _ = timeout(KILL_GRACE, killed).await;
-    true
+    }
 }
 
 /// What `future` comes to within the grace period, unless there is no more grace.

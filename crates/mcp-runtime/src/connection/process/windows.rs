@@ -91,7 +91,11 @@ impl Tree {
 
     pub(super) fn terminate(&self) {}
 
-    pub(super) fn kill(&self) {
+    #[expect(
+        clippy::unused_async,
+        reason = "elsewhere it is done beside the executor"
+    )]
+    pub(super) async fn kill(&mut self) {
         // Full when it was asked for already.
         let _ = self.hold.try_send(());
     }

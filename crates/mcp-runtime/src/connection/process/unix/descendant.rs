@@ -64,8 +64,8 @@ impl Descendant {
     }
 }
 
-/// Adds to `known` who else descends from `leader`, and takes out who is gone. Without a leader whose number is its own, that
-/// are the descendants of those who are known.
+/// Adds to `known` who else descends from `leader`, and takes out who is gone; how many were added. Without a leader whose
+/// number is its own, that are the descendants of those who are known.
 ///
 /// # Errors
 ///
@@ -74,11 +74,12 @@ pub(super) fn find(
     leader: Option<Pid>,
     table: &Table,
     known: &mut Vec<Descendant>,
-) -> Result<(), Errno> {
+) -> Result<usize, Errno> {
     // Whoever is alive after the table was read had its number all the time, so that the table's word of its children holds.
     known.retain(Descendant::is_alive);
     let mut ancestors: Vec<Pid> = known.iter().map(|known| known.pid).chain(leader).collect();
-    let mut found = Ok(());
+    let mut found = 0;
+    let mut refused = None;
     while let Some(ancestor) = ancestors.pop() {
         for stat in table.iter().filter(|stat| stat.follows(ancestor)) {
             let seen = known.iter().any(|known| known.pid == stat.pid);
@@ -89,13 +90,14 @@ pub(super) fn find(
                 Ok(Some(descendant)) => {
                     ancestors.push(descendant.pid);
                     known.push(descendant);
+                    found += 1;
                 }
                 Ok(None) => {}
-                Err(error) => found = Err(error),
+                Err(error) => refused = Some(error),
             }
         }
     }
-    found
+    refused.map_or(Ok(found), Err)
 }
 
 /// The process table as it is now, or `None` where there is none of the processes this one knows by number. Blocks for as long as it

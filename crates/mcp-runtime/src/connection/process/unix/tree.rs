@@ -18,8 +18,11 @@ use super::descendant::{self, Descendant, Table};
 
 /// How often those are looked at who were asked to end. The system tells of one's own children only.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// How often a tree is looked at before it is killed as far as it is known: each look finds the children that somebody had
+/// before it was stopped.
+const ROUNDS: usize = 16;
 /// How long to wait for a thread that reads the process table.
-const READ_PATIENCE: Duration = Duration::from_millis(500);
+const READ_PATIENCE: Duration = Duration::from_millis(100);
 
 /// The tree below a child that leads a process group. Killed when dropped, unless it was let go.
 #[derive(Debug)]
@@ -109,8 +112,35 @@ impl Tree {
         self.signal(Signal::TERM);
     }
 
-    pub(in super::super) fn kill(&self) {
+    /// Kills everybody, whoever is born or leaves the group just then included.
+    pub(in super::super) async fn kill(&mut self) {
+        for _ in 0..ROUNDS {
+            self.signal(Signal::STOP);
+            let table = read_table().await;
+            if self.stands_still(table.as_deref()) {
+                break;
+            }
+        }
         self.signal(Signal::KILL);
+    }
+
+    /// As [`kill`](Self::kill), in place.
+    fn kill_in_place(&mut self) {
+        for _ in 0..ROUNDS {
+            self.signal(Signal::STOP);
+            let table = descendant::read_table();
+            if self.stands_still(table.as_deref()) {
+                break;
+            }
+        }
+        self.signal(Signal::KILL);
+    }
+
+    /// Whether everybody in the table was stopped before it was read. Whoever is stopped has no more children, and does not
+    /// leave those whom it has.
+    fn stands_still(&mut self, table: Option<&Table>) -> bool {
+        // Who cannot be seen, or not be held, will not be found by looking again.
+        !table.is_some_and(|table| matches!(self.adopt(table), Ok(1..)))
     }
 
     /// Answers for nobody any more; the leader may be collected.
@@ -119,7 +149,7 @@ impl Tree {
         self.descendants.clear();
     }
 
-    fn adopt(&mut self, table: &Table) -> Result<(), Errno> {
+    fn adopt(&mut self, table: &Table) -> Result<usize, Errno> {
         let leader = self.holds_leader().then_some(self.leader);
         descendant::find(leader, table, &mut self.descendants)
     }
@@ -156,11 +186,8 @@ impl Drop for Tree {
         if matches!(self.state, Leader::Gone) && self.descendants.is_empty() {
             return;
         }
-        // Nobody waits here, and whoever drops a tree has to see it killed: so this reads in place.
-        if let Some(table) = descendant::read_table() {
-            let _ = self.adopt(&table);
-        }
-        self.kill();
+        // Nobody waits here, and whoever drops a tree is to see it killed.
+        self.kill_in_place();
     }
 }
 

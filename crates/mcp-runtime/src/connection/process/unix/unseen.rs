@@ -31,7 +31,7 @@ pub(super) fn find(
     _leader: Option<Pid>,
     table: &Table,
     _known: &mut Vec<Descendant>,
-) -> Result<(), Errno> {
+) -> Result<usize, Errno> {
     match *table {}
 }
 

@@ -102,7 +102,7 @@ async fn check_outside(script: &str, why: &str) {
             "{why}: {foreign:?} is in {seen:?}"
         );
     }
-    tree.kill();
+    tree.kill().await;
     becomes(why, || !is_alive(leader) && !is_alive(outside)).await;
     assert!(!tree.remains().await, "{why}");
     assert!(!is_collected(leader), "{why}: as long as it is held");
@@ -170,7 +170,7 @@ async fn a_group_is_ended_unseen() {
     becomes("nobody holds it", || is_collected(leader)).await;
     assert!(tree.remains_unseen(), "the other one is there");
     assert!(tree.descendants.is_empty());
-    tree.kill();
+    tree.kill().await;
     becomes("the group is empty", || !tree.remains_unseen()).await;
     assert!(!is_alive(left));
 }
@@ -181,7 +181,7 @@ async fn a_number_that_may_be_somebody_elses_is_not_signalled() {
     let born = born("exec sleep 600").await;
     let leader = pid_of(&born);
     assert!(born.tree.holds_leader());
-    born.tree.kill();
+    born.tree.signal(Signal::KILL);
     waitid(WaitId::Pid(leader), WaitIdOptions::EXITED).unwrap();
     assert!(!born.tree.holds_leader());
     drop(born.tree);
@@ -212,19 +212,23 @@ async fn a_number_that_changed_hands_is_not_held() {
     held.signal(Signal::KILL);
 }
 
-/// R6: a startup that is given up while its process is being started.
+/// R6: a startup that is given up while its process is being started. The shell has children just then, inside and outside of
+/// its group.
 #[tokio::test]
-async fn a_child_that_nobody_takes_over_is_killed_and_collected() {
-    for script in [
-        "exec sleep 600",
-        "setsid sleep 600 & trap '' TERM; sleep 600",
-    ] {
+async fn a_child_that_nobody_takes_over_is_killed_with_all_of_its_own_and_collected() {
+    let busy =
+        "sleep 600 & setsid sleep 600 & setsid sh -c 'setsid sleep 600 & sleep 600' & ".repeat(3);
+    for script in ["exec sleep 600", &format!("{busy} wait")].repeat(10) {
         let (go, gate) = mpsc::channel();
         let (tell, started) = mpsc::channel();
         let command = shell(script);
+        // Whoever is started by the shell has the other end.
+        let (mut nobody_left, end) = std::io::pipe().expect("a pipe");
+        let end = rustix::io::dup(end).expect("one that is inherited");
         let slow = move || {
             gate.recv().expect("the gate opens");
             let child = start(command)?;
+            drop(end);
             tell.send(Pid::from_child(&child))
                 .expect("the test listens");
             Ok(child)
@@ -233,6 +237,9 @@ async fn a_child_that_nobody_takes_over_is_killed_and_collected() {
         go.send(()).unwrap();
         let pid = started.recv_timeout(PATIENCE).unwrap();
         becomes(script, || is_collected(pid)).await;
+        let (tell, told) = mpsc::channel();
+        thread::spawn(move || tell.send(nobody_left.read(&mut [0]).ok()));
+        assert_eq!(told.recv_timeout(PATIENCE), Ok(Some(0)), "{script}");
     }
 }
 
