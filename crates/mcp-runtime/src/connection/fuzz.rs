@@ -11,7 +11,6 @@ mod inbound;
 mod input;
 mod lines;
 mod mutation;
-mod random;
 mod round_trip;
 
 use campaign::Campaign;

@@ -51,7 +51,8 @@ impl Exchange {
         }
     }
 
-    /// Lets the client go away before it is answered: whatever is written to it then is written to nobody.
+    /// Demands neither an answer nor a client that waits for one: whatever is written to one that is gone is written to
+    /// nobody.
     pub fn forgiving(mut self) -> Self {
         if let Some(wire) = &mut self.wire {
             wire.forgives = true;
@@ -179,7 +180,7 @@ impl Exchange {
 
 impl Drop for Exchange {
     fn drop(&mut self) {
-        if self.wire.is_some() {
+        if self.wire.as_ref().is_some_and(|wire| !wire.forgives) {
             fail_on_drop(
                 self.at,
                 format_args!(

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use mcp_testkit::Random;
+
 use super::corpus::{FIELDS, MESSAGES};
 use super::mutation;
-use super::random::Random;
 
 /// Messages that begin an input.
 const MESSAGES_AT_ONCE: usize = 4;

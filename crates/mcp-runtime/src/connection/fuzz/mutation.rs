@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use mcp_testkit::Random;
+
 use super::corpus::{MESSAGES, TOKENS, VALUES};
-use super::random::Random;
 
 /// Changes to one input.
 const CHANGES: usize = 8;
