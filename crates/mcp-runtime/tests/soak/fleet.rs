@@ -183,7 +183,8 @@ impl Fleet {
         let back = timeout(AWAY, away.wait_for(|away| *away == 0)).await;
         back.expect("all come back").expect("the runtime lives");
         let children = before.children + self.processes.len();
-        let pipes = before.pipes + 3 * self.processes.len();
+        // Its three streams, and a copy of its input that keeps it from seeing the end too early.
+        let pipes = before.pipes + 4 * self.processes.len();
         let gauge = Gauge::reached(|gauge| gauge.children == children && gauge.pipes == pipes);
         let gauge = gauge.await;
         // Memory that was just freed may be on its way back.
