@@ -146,6 +146,8 @@ impl McpRuntime {
     /// again does nothing more.
     pub async fn shutdown(&self, timeout: Duration) -> ShutdownReport {
         let deadline = Deadline::after(timeout);
+        // Before the slots let go of theirs.
+        let mut connections: Vec<_> = self.connections().collect();
         self.starter.stop.cancel();
         self.starter.processes.stop();
         // A startup that was just then spawning or shaking hands is given up too, and seen below. What does not come to
@@ -154,7 +156,7 @@ impl McpRuntime {
         let at_rest = join_all(self.slots.iter().map(|slot| slot.at_rest()));
         let _ = resting.bound(at_rest).await;
         self.starter.processes.stop();
-        let connections: Vec<_> = self.connections().collect();
+        connections.extend(self.connections());
         let closing = join_all(connections.iter().map(|connection| connection.close()));
         let (killed, _) = tokio::join!(
             self.starter.processes.ended(&deadline),
@@ -175,9 +177,11 @@ const RESTING: f64 = 0.2;
 
 impl Drop for McpRuntime {
     fn drop(&mut self) {
+        // Before the slots let go of theirs.
+        let connections: Vec<_> = self.connections().collect();
         self.starter.stop.cancel();
         self.starter.processes.stop();
-        for connection in self.connections() {
+        for connection in connections {
             connection.abandon();
         }
         self.starter.connector.events.end();

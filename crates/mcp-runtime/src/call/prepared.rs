@@ -184,8 +184,9 @@ impl PreparedCall {
             .connection
             .request(METHOD, meta, params, Some(call), &deadline);
         let answer = request.await;
-        let timed_out = |error: &RequestError| error.elapsed().is_some();
-        if !answer.as_ref().is_err_and(timed_out) {
+        // What failed on the way was given up, as by its deadline: nobody waits for what a person would say.
+        let given_up = |error: &RequestError| error.elapsed().is_some() || error.http().is_some();
+        if !answer.as_ref().is_err_and(given_up) {
             under_way.answered();
         }
         ToolOutput::new(answer?).ok_or(CallErrorKind::Result)

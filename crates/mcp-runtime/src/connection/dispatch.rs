@@ -89,8 +89,10 @@ impl Dispatch {
 
     /// The call on whose behalf the server asks something (E1): that on whose stream it asks, or the only one there is.
     fn origin(&self, own: Option<u64>) -> Option<CallId> {
-        let own = own.and_then(|own| self.pending.call(own));
-        own.or_else(|| self.pending.only_call())
+        match own {
+            Some(own) => self.pending.call(own),
+            None => self.pending.only_call(),
+        }
     }
 
     /// What the server offers may have changed without a word.

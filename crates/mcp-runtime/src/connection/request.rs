@@ -121,6 +121,11 @@ impl RequestError {
         }
     }
 
+    /// Whether the server has understood that it was asked, and does not want to be asked again.
+    pub(crate) fn is_refusal(&self) -> bool {
+        self.rpc().is_some() || self.http().is_some_and(HttpError::is_refusal)
+    }
+
     /// How the connection ended, where that is the reason.
     #[must_use]
     pub fn disconnect(&self) -> Option<&Disconnect> {

@@ -28,6 +28,8 @@ impl Starter {
             backoff.lasted(connected.elapsed());
             let outage = self.disconnected(slot, why);
             if !outage.is_reconnecting() {
+                // A binding may keep it, and would go on using it.
+                connection.abandon();
                 return;
             }
             let before = connection.catalog().snapshot();

@@ -79,7 +79,7 @@ impl Starter {
         while let Some(open) = subscription {
             let begun = Instant::now();
             let ended = connection.listen(open).await;
-            if let Some(refusal) = ended.err().filter(|error| error.rpc().is_some()) {
+            if let Some(refusal) = ended.err().filter(|error| error.is_refusal()) {
                 not_announced(slot, &refusal);
                 break;
             }
@@ -191,7 +191,7 @@ async fn reopened(
             .await
         {
             Ok(subscription) => return subscription,
-            Err(error) if error.rpc().is_some() => {
+            Err(error) if error.is_refusal() => {
                 not_announced(slot, &error);
                 return None;
             }

@@ -157,6 +157,18 @@ impl HttpError {
         }
     }
 
+    /// Whether asking once more would bring the same.
+    pub(crate) fn is_refusal(&self) -> bool {
+        match self {
+            Self::Status { status, .. } => (400..500).contains(status) && *status != 429,
+            Self::Unauthorized { .. }
+            | Self::Redirect { .. }
+            | Self::ContentType { .. }
+            | Self::NotAnAnswer => true,
+            Self::Exchange(_) | Self::StreamEnded | Self::SessionLost(_) => false,
+        }
+    }
+
     /// What the endpoint asks for in its `WWW-Authenticate` header.
     #[must_use]
     pub fn challenge(&self) -> Option<&str> {

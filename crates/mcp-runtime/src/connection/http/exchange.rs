@@ -24,7 +24,7 @@ use crate::deadline::Deadline;
 const RENEWAL_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a notification may take to be taken.
 const NOTICE_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long that is waited for.
+/// How long a notification may hold up what follows it.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Shared {
@@ -108,13 +108,13 @@ impl Shared {
 
     /// A whole body answers the request it came for.
     fn answer(&self, id: u64, message: &[u8]) -> Result<(), RequestErrorKind> {
-        if self.dispatch.message(message, Some(id)).is_err() {
-            return Err(Malformed::NotJson.into());
+        let read = self.dispatch.message(message, Some(id));
+        match (self.pending.waits(id), read) {
+            // Whatever came with it.
+            (false, _) => Ok(()),
+            (true, Ok(())) => Err(HttpError::NotAnAnswer.into()),
+            (true, Err(_)) => Err(Malformed::NotJson.into()),
         }
-        if self.pending.waits(id) {
-            return Err(HttpError::NotAnAnswer.into());
-        }
-        Ok(())
     }
 
     /// Begins a new session in place of the one of `lost`, unless somebody has.

@@ -123,6 +123,9 @@ impl HttpLink {
         call: Option<ToolCall<'_>>,
         deadline: &Deadline,
     ) -> Result<Box<RawValue>, RequestError> {
+        if deadline.has_passed() {
+            return Err(RequestError::new(method, deadline.elapsed()));
+        }
         let (message, in_flight) = self.shared.message(method, params, call)?;
         let exchange = self.shared.exchange(message, in_flight, None);
         let answer = deadline.bound(exchange).await;
