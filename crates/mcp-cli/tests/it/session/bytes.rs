@@ -37,7 +37,7 @@ const RESULTS: &[(&str, &str)] = &[
         "escapes, and what needs none",
     ),
     (r#"{"text":"\ud800 alone"}"#, "half a character"),
-    (r#"{ "a" : [ 1 ,  2 ] ,"b":	{}  }"#, "blanks and tabs"),
+    ("{ \"a\" : [ 1 ,  2 ] ,\"b\":\t{}  }", "blanks and tabs"),
     (
         r#"{"tools":[1],"resources":null,"action":"accept","content":[]}"#,
         "members of other results",
