@@ -180,7 +180,8 @@ async fn marked_arguments_go_into_headers() {
             request.result(discovered(&json!({"tools": {}}))).await;
         }
         let request = endpoint.expect_post("tools/list").await;
-        // The other one waits for this listing by now, or will begin after it and fetch its own.
+        // The other one joins it meanwhile; one that is late fetches its own.
+        endpoint.expect_nothing(Duration::from_millis(50)).await;
         request.result(json!({"tools": [routed()]})).await;
         let settling =
             futures_util::future::join_all(hosts.iter().map(|host| host.runtime.settled()));
