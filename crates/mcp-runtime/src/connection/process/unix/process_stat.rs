@@ -31,9 +31,9 @@ impl ProcessStat {
             .ok()?
             .split_ascii_whitespace()
             .skip(1);
-        let mut number = || Some(Pid::from_raw(fields.next()?.parse().ok()?));
+        let mut number = || fields.next().and_then(process);
         Some(Self {
-            pid: Pid::from_raw(pid.parse().ok()?)?,
+            pid: process(pid)??,
             parent: number()?,
             group: number()?,
             session: number()?,
@@ -45,6 +45,12 @@ impl ProcessStat {
     pub(super) fn follows(&self, other: Pid) -> bool {
         [self.parent, self.group, self.session].contains(&Some(other))
     }
+}
+
+/// A number of a process, or of none: a process that is just being collected has the group and session -1.
+fn process(text: &str) -> Option<Option<Pid>> {
+    let number = text.parse::<i32>().ok()?;
+    Some(Pid::from_raw(number.max(0)))
 }
 
 #[cfg(test)]
@@ -75,6 +81,13 @@ mod tests {
         ] {
             assert_eq!(ProcessStat::parse(cut.as_bytes()), None, "{cut}");
         }
+    }
+
+    #[test]
+    fn a_process_that_is_being_collected_is_of_no_group() {
+        let text = b"42 (sh) X 0 -1 -1 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 123456 9 9\n";
+        let stat = ProcessStat::parse(text).unwrap();
+        assert_eq!((stat.parent, stat.group, stat.session), (None, None, None));
     }
 
     #[test]
