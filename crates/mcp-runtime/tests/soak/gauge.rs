@@ -14,6 +14,10 @@ const KEPT_BY_GLIBC: u64 = 128 * 1024;
 const TRIMMED: &str = "MALLOC_TRIM_THRESHOLD_";
 /// HTTP connections are kept for a while: as many as there were calls under way, each with two ends and their tasks.
 const KEPT: usize = 1_000;
+/// Nothing tells when the last descriptor is closed.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// Threads of blocking work stay for some seconds.
+const LINGERING: u64 = 100;
 /// How long what has been ended may take to be gone.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -46,6 +50,19 @@ impl Gauge {
         }
     }
 
+    /// What is held when nobody opens or closes anything.
+    pub(crate) async fn steady() -> Self {
+        let mut before = Self::read();
+        loop {
+            sleep(LOOK_EVERY).await;
+            let gauge = Self::read();
+            if gauge.of_processes() == before.of_processes() {
+                return gauge;
+            }
+            before = gauge;
+        }
+    }
+
     /// Waits until there is no more than there is to be, or until it is clear that there will be.
     pub(crate) async fn reached(is_there: impl Fn(&Self) -> bool) -> Self {
         let begun = Instant::now();
@@ -54,8 +71,7 @@ impl Gauge {
             if is_there(&gauge) || begun.elapsed() > PATIENCE {
                 return gauge;
             }
-            // Nothing tells when the last descriptor is closed.
-            sleep(Duration::from_millis(20)).await;
+            sleep(LOOK_EVERY).await;
         }
     }
 
@@ -69,8 +85,10 @@ impl Gauge {
     pub(crate) fn check_flat(self, later: Self) {
         let (now, then) = (later.of_processes(), self.of_processes());
         assert_eq!(now, then, "{self:?} {later:?}");
-        // Blocking work leaves threads behind for a while.
-        assert!(later.threads <= self.threads + 8, "{self:?} {later:?}");
+        assert!(
+            later.threads <= self.threads + LINGERING,
+            "{self:?} {later:?}"
+        );
         let is_trimmed = std::env::var_os(TRIMMED).is_some();
         let growth = if is_trimmed { GROWTH } else { KEPT_BY_GLIBC };
         assert!(

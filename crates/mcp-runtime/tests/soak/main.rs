@@ -35,7 +35,7 @@ async fn every_call_ends_once_and_nothing_is_left() {
     let before = Gauge::reached(|gauge| gauge.tasks + gauge.children == 0).await;
 
     let fleet = Fleet::start(size).await;
-    let idle = Gauge::read();
+    let idle = Gauge::steady().await;
     let mut gauges = Vec::new();
     for stage in 0..STAGES {
         let upto = |stage| size.calls * stage / STAGES;
