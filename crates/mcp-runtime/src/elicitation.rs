@@ -17,8 +17,8 @@ pub type HandlerFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Asks a person on behalf of servers (E1).
 ///
-/// Every elicitation runs in a task of its own, with no lock held: a handler may call tools, of the same server too, and
-/// take as long as a person takes. Its future is dropped when nobody wants the answer any more: the call was
+/// Every elicitation runs in a task of its own, or in the request that cannot be answered without it (B6), with no lock
+/// held: a handler may call tools, of the same server too, and take as long as a person takes. Its future is dropped when nobody wants the answer any more: the call was
 /// cancelled, the connection ended, the server withdrew its request, or the server's `interaction_timeout` is over.
 ///
 /// A handler that keeps the runtime keeps it for ever, since the runtime keeps the handler: give it a

@@ -81,7 +81,7 @@ pub use config::{
 };
 pub use connection::{
     Disconnect, Excerpt, Exit, HttpError, HttpSetupError, Malformed, Refused, RequestError,
-    RequestErrorKind, RpcError, SpawnError, SpokenEra, UnsupportedVersion,
+    RequestErrorKind, RpcError, SpawnError, SpokenEra, UnfitInput, UnsupportedVersion,
 };
 pub use deadline::Elapsed;
 pub use elicitation::{

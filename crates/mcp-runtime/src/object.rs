@@ -35,6 +35,11 @@ impl<'a> Object<'a> {
         self.0.get(name).copied()
     }
 
+    /// The names of its members, in no order.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(AsRef::as_ref)
+    }
+
     /// A member, if it can be read as what is asked for.
     pub(crate) fn read_as<T: Deserialize<'a>>(&self, name: &str) -> Option<T> {
         serde_json::from_str(self.get(name)?.get()).ok()

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 
 use super::{CallBudget, CallError, CallErrorKind, CallId, ToolOutput};
 use crate::authority::Authority;
-use crate::connection::{Connection, RequestError, ToolCall};
+use crate::connection::{Connection, Input, RequestError, ToolCall};
 use crate::tool::Tool;
 
 const METHOD: &str = "tools/call";
@@ -95,6 +95,10 @@ impl fmt::Debug for CallOptions {
 struct CallParams<'a> {
     name: &'a str,
     arguments: &'a RawValue,
+    #[serde(rename = "inputResponses", skip_serializing_if = "Option::is_none")]
+    responses: Option<Box<RawValue>>,
+    #[serde(rename = "requestState", skip_serializing_if = "Option::is_none")]
+    state: Option<Box<RawValue>>,
     #[serde(rename = "_meta", skip_serializing_if = "RawMeta::is_empty")]
     meta: RawMeta,
 }
@@ -170,9 +174,11 @@ impl PreparedCall {
             return Err(CallErrorKind::CatalogChanged);
         }
         let name = self.key.tool().as_str();
-        let params = |meta| CallParams {
+        let params = |meta, Input { responses, state }| CallParams {
             name,
             arguments,
+            responses,
+            state,
             meta,
         };
         let call = ToolCall {
@@ -182,7 +188,7 @@ impl PreparedCall {
         let under_way = self.connection.begin(self.id, &deadline);
         let request = self
             .connection
-            .request(METHOD, meta, params, Some(call), &deadline);
+            .converse(METHOD, meta, params, Some(call), &deadline);
         let answer = request.await;
         // What failed on the way was given up, as by its deadline: nobody waits for what a person would say.
         let given_up = |error: &RequestError| error.elapsed().is_some() || error.http().is_some();

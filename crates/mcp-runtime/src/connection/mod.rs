@@ -4,6 +4,7 @@
 
 mod calls;
 mod codec;
+mod conversation;
 mod disconnect;
 mod dispatch;
 mod elicitations;
@@ -11,6 +12,7 @@ mod handshake;
 mod http;
 mod id_scan;
 mod in_flight;
+mod input;
 mod line;
 mod notice;
 mod outbox;
@@ -41,11 +43,13 @@ pub use codec::{Malformed, RpcError};
 pub use disconnect::Disconnect;
 pub use handshake::{SpokenEra, UnsupportedVersion};
 pub use http::{Excerpt, HttpError, HttpSetupError};
+pub use input::UnfitInput;
 pub use outbox::Refused;
 pub use process::{Exit, SpawnError};
 pub use request::{RequestError, RequestErrorKind};
 
 pub(crate) use handshake::ServerFacts;
+pub(crate) use input::Input;
 use process::Starting;
 pub(crate) use process::{Launch, Process};
 
@@ -72,7 +76,7 @@ pub(crate) struct Connection {
     link: Link,
     catalog: LiveCatalog<Tool>,
     refresh: Arc<RefreshGate>,
-    calls: Arc<Calls>,
+    interaction: Interaction,
     /// What each request says of the client; empty where that is said once.
     own_meta: RawMeta,
 }
@@ -130,7 +134,6 @@ impl Connector {
             notices,
             refresh,
             interaction: self.interaction(&calls, patience),
-            calls,
         }
     }
 
@@ -153,7 +156,7 @@ impl Connector {
             &self.tls,
             era,
             notices,
-            interaction,
+            interaction.clone(),
             greeting,
         );
         Ok(Stranger {
@@ -161,7 +164,7 @@ impl Connector {
             link: Link::Http(link.map_err(ConnectError::HttpSetup)?),
             client,
             refresh,
-            calls,
+            interaction,
         })
     }
 
@@ -201,7 +204,6 @@ pub(crate) struct Spawning {
     notices: Notices,
     refresh: Arc<RefreshGate>,
     interaction: Interaction,
-    calls: Arc<Calls>,
 }
 
 impl Spawning {
@@ -214,13 +216,14 @@ impl Spawning {
         let started = deadline.bound(self.starting.started()).await;
         let started = started.map_err(ConnectError::Timeout)?;
         let (streams, process) = started.map_err(ConnectError::Spawn)?;
-        let link = StdioLink::start(&self.key, streams, process, self.notices, self.interaction);
+        let interaction = self.interaction.clone();
+        let link = StdioLink::start(&self.key, streams, process, self.notices, interaction);
         Ok(Stranger {
             key: self.key,
             link: Link::Stdio(link),
             client: self.client,
             refresh: self.refresh,
-            calls: self.calls,
+            interaction: self.interaction,
         })
     }
 }
@@ -232,7 +235,7 @@ pub(crate) struct Stranger {
     link: Link,
     client: ClientConfig,
     refresh: Arc<RefreshGate>,
-    calls: Arc<Calls>,
+    interaction: Interaction,
 }
 
 impl Stranger {
@@ -268,7 +271,7 @@ impl Stranger {
             link: self.link,
             catalog: LiveCatalog::new(),
             refresh: self.refresh,
-            calls: self.calls,
+            interaction: self.interaction,
             own_meta,
         })
     }
@@ -328,7 +331,7 @@ impl Connection {
 
     /// A call begins: its clock stands still while a person is asked on its behalf (B3).
     pub(crate) fn begin(&self, call: CallId, deadline: &Deadline) -> UnderWay {
-        self.calls.begin(call, deadline)
+        self.interaction.calls.begin(call, deadline)
     }
 
     /// Sends a request and waits for its raw result until the deadline (R9). `params` is given the request's `_meta`:

@@ -8,6 +8,7 @@ use rmcp::model::ErrorCode as RpcCode;
 use super::codec::{Malformed, RpcError};
 use super::disconnect::Disconnect;
 use super::http::HttpError;
+use super::input::UnfitInput;
 use super::outbox::Refused;
 use crate::deadline::Elapsed;
 
@@ -48,6 +49,15 @@ pub enum RequestErrorKind {
     /// The endpoint did not answer in the protocol.
     #[error(transparent)]
     Http(#[from] HttpError),
+    /// The server wants to know something that nobody can tell it (B6).
+    #[error(transparent)]
+    Input(#[from] UnfitInput),
+    /// The server wanted to know more each time it was told (B6).
+    #[error("the server wanted input {rounds} times and has not answered")]
+    RoundsExceeded {
+        /// How often it was asked.
+        rounds: usize,
+    },
 }
 
 impl RequestError {
@@ -76,9 +86,10 @@ impl RequestError {
         match &self.kind {
             RequestErrorKind::Timeout(_) => ErrorCode::RequestTimeout,
             RequestErrorKind::Rpc(_) => ErrorCode::ProtocolError,
-            RequestErrorKind::Malformed(_) | RequestErrorKind::Unexpected(_) => {
-                ErrorCode::UnexpectedResponse
-            }
+            RequestErrorKind::Malformed(_)
+            | RequestErrorKind::Unexpected(_)
+            | RequestErrorKind::Input(_) => ErrorCode::UnexpectedResponse,
+            RequestErrorKind::RoundsExceeded { .. } => ErrorCode::InputRequiredRoundsExceeded,
             RequestErrorKind::Closed(_) | RequestErrorKind::Refused(Refused::Closed) => {
                 ErrorCode::TransportClosed
             }

@@ -5,7 +5,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::connection::{Connection, RequestError, RequestErrorKind};
+use crate::connection::{Connection, Input, RequestError, RequestErrorKind};
 use crate::deadline::Deadline;
 
 const METHOD: &str = "resources/read";
@@ -65,12 +65,21 @@ pub(crate) async fn read(
     #[derive(Serialize)]
     struct Params<'a> {
         uri: &'a str,
+        #[serde(rename = "inputResponses", skip_serializing_if = "Option::is_none")]
+        responses: Option<Box<RawValue>>,
+        #[serde(rename = "requestState", skip_serializing_if = "Option::is_none")]
+        state: Option<Box<RawValue>>,
         #[serde(rename = "_meta", skip_serializing_if = "RawMeta::is_empty")]
         meta: RawMeta,
     }
-    let params = |meta| Params { uri, meta };
+    let params = |meta, Input { responses, state }| Params {
+        uri,
+        responses,
+        state,
+        meta,
+    };
     let raw = connection
-        .request(METHOD, RawMeta::new(), params, None, deadline)
+        .converse(METHOD, RawMeta::new(), params, None, deadline)
         .await?;
     ResourceContents::new(raw)
         .map_err(|error| RequestError::new(METHOD, RequestErrorKind::Unexpected(error)))

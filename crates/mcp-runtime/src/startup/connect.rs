@@ -175,7 +175,9 @@ impl Attempt {
                 // Who it is does not depend on the era, nor whether it is there.
                 RequestErrorKind::Http(HttpError::Unauthorized { .. }) => false,
                 RequestErrorKind::Http(error) => !error.is_unreachable(),
-                RequestErrorKind::Encode(_) => false,
+                RequestErrorKind::Encode(_)
+                | RequestErrorKind::Input(_)
+                | RequestErrorKind::RoundsExceeded { .. } => false,
             },
             ConnectError::Version(_) => true,
             ConnectError::HttpSetup(_)

@@ -28,6 +28,7 @@ mod reconnect;
 mod request;
 mod resource;
 mod result;
+mod rounds;
 mod secret;
 mod sharing;
 mod shutdown;
