@@ -59,11 +59,11 @@ async fn a_call_goes_on_with_what_a_person_said() {
     let state = r#""opaque \u00e9""#;
     let script = modern()
         .rule(answers_once(required(
-            json!({"b": form("two?"), "a": form("one?")}),
+            &json!({"b": form("two?"), "a": form("one?")}),
             state,
         )))
         .rule(answers_once(required(
-            json!({"last": form("sure?")}),
+            &json!({"last": form("sure?")}),
             "\"second\"",
         )))
         .rule(answers_once(Action::ResultRaw(FINAL.to_owned())));
