@@ -3,14 +3,16 @@
 //! The program starts itself again for each measurement, so that no memory is left over from the one before, and once
 //! more for each server, which answers from a file and costs next to nothing.
 
+mod bench_server;
+
 use std::error::Error;
-use std::fmt::Write as _;
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use std::{env, fs};
 
+use bench_server::{listing_of, resident, serve, spread};
 use futures_util::future::join_all;
 use mcp_runtime::{
     Era, ListingShare, McpRuntime, ServerConfig, ServerName, ServerState, StdioTransport,
@@ -101,14 +103,6 @@ fn compare() -> Outcome<()> {
         )?;
     }
     Ok(())
-}
-
-fn spread(figures: impl Iterator<Item = f64>) -> String {
-    let mut figures: Vec<f64> = figures.collect();
-    figures.sort_by(f64::total_cmp);
-    let (lowest, highest) = (figures[0], figures[figures.len() - 1]);
-    let median = figures[figures.len() / 2];
-    format!("{median:.3} ({lowest:.3} to {highest:.3})")
 }
 
 /// A measurement in a process of its own.
@@ -208,57 +202,4 @@ fn check(tools: usize) -> Outcome<()> {
     } else {
         Err(format!("{tools} tools instead of {TOOLS}").into())
     }
-}
-
-/// The memory of this process that is in RAM, in KiB.
-fn resident() -> Outcome<f64> {
-    let status = fs::read_to_string("/proc/self/status")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let line = line.ok_or("this system does not tell resident memory")?;
-    Ok(line.trim().trim_end_matches(" kB").parse()?)
-}
-
-/// The rest of the answer to `tools/list`, behind its id.
-fn listing_of(tools: usize) -> Result<String, std::fmt::Error> {
-    let mut listing = String::from(r#","result":{"tools":["#);
-    for number in 0..tools {
-        let comma = if number == 0 { "" } else { "," };
-        write!(
-            listing,
-            r#"{comma}{{"name":"tool_{number}","description":"Looks up record {number} by its name and returns what is known of it, newest entries first.","inputSchema":{{"type":"object","properties":{{"query":{{"type":"string","description":"Words to look for"}},"limit":{{"type":"integer","minimum":1,"maximum":100}},"format":{{"type":"string","enum":["text","json"]}}}},"required":["query"]}},"annotations":{{"readOnlyHint":true}}}}"#
-        )?;
-    }
-    listing.push_str("]}}\n");
-    Ok(listing)
-}
-
-/// A server that knows three methods and takes ids as they come.
-fn serve(listing: &Path) -> io::Result<()> {
-    const INITIALIZED: &str = concat!(
-        r#","result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"#,
-        r#""serverInfo":{"name":"bench","version":"1.0.0"}}}"#,
-        "\n"
-    );
-    const UNKNOWN: &str = concat!(
-        r#","error":{"code":-32601,"message":"Method not found"}}"#,
-        "\n"
-    );
-    let mut out = io::stdout();
-    for line in io::stdin().lock().lines() {
-        let line = line?;
-        let Some((_, rest)) = line.split_once(r#""id":"#) else {
-            continue;
-        };
-        let id = rest.split([',', '}']).next().unwrap_or("null");
-        let answer = if line.contains(r#""method":"initialize""#) {
-            INITIALIZED.to_owned()
-        } else if line.contains(r#""method":"tools/list""#) {
-            fs::read_to_string(listing)?
-        } else {
-            UNKNOWN.to_owned()
-        };
-        out.write_all(format!(r#"{{"jsonrpc":"2.0","id":{id}{answer}"#).as_bytes())?;
-        out.flush()?;
-    }
-    Ok(())
 }
