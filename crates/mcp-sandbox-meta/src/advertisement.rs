@@ -1,6 +1,6 @@
 //! Whether a server asked to be told its sandbox state.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::members::{self, Member};
 use crate::reserved::{SANDBOX_STATE_KEY, SANDBOX_STATE_META_KEY};
@@ -35,6 +35,20 @@ pub fn advertises_sandbox_state_in_value(initialize_result: &Value) -> bool {
         .is_some_and(|entries| {
             entries.contains_key(SANDBOX_STATE_KEY) || entries.contains_key(SANDBOX_STATE_META_KEY)
         })
+}
+
+/// Opts a server in (S1): adds `codex/sandbox-state` to its `capabilities.experimental`.
+///
+/// ```
+/// let mut experimental = serde_json::Map::new();
+/// mcp_sandbox_meta::advertise_sandbox_state(&mut experimental);
+/// let answer = serde_json::json!({ "capabilities": { "experimental": experimental } });
+/// assert!(mcp_sandbox_meta::advertises_sandbox_state_in_value(&answer));
+/// ```
+pub fn advertise_sandbox_state(experimental: &mut Map<String, Value>) {
+    experimental
+        .entry(SANDBOX_STATE_KEY)
+        .or_insert_with(|| Value::Object(Map::new()));
 }
 
 fn last_member<'a>(object: &'a str, name: &str) -> Option<&'a str> {

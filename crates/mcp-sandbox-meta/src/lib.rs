@@ -10,23 +10,18 @@
 //! ```
 //! use std::path::Path;
 //!
-//! use mcp_sandbox_meta::{
-//!     RawMeta, SANDBOX_LAUNCHER_KEY, SANDBOX_STATE_KEY, SANDBOX_STATE_META_KEY, SandboxLauncher,
-//!     SandboxState, advertises_sandbox_state,
-//! };
-//! use serde_json::value::{RawValue, to_raw_value};
+//! use mcp_sandbox_meta::{RawMeta, SandboxLauncher, SandboxMetadata, advertises_sandbox_state};
+//! use serde_json::value::RawValue;
 //!
 //! let answer = r#"{"capabilities":{"experimental":{"codex/sandbox-state":{}}}}"#;
 //! assert!(advertises_sandbox_state(answer));
 //!
 //! let from_caller: &RawValue = serde_json::from_str(r#"{"trace": 7, "progressToken": 1}"#)?;
-//! let state: SandboxState = serde_json::from_str(r#"{"permissionProfile":{"type":"disabled"}}"#)?;
+//! let state = serde_json::from_str(r#"{"permissionProfile":{"type":"disabled"}}"#)?;
 //! let launcher = SandboxLauncher::new(Path::new("/usr/local/bin/codex"))?;
 //!
 //! let mut meta = RawMeta::without_reserved(from_caller)?;
-//! meta.push(SANDBOX_STATE_KEY, state.as_raw());
-//! meta.push(SANDBOX_STATE_META_KEY, state.as_raw());
-//! meta.push(SANDBOX_LAUNCHER_KEY, &to_raw_value(&launcher)?);
+//! SandboxMetadata::new(state).with_launcher(launcher).insert_into(&mut meta);
 //! # assert_eq!(
 //! #     serde_json::to_string(&meta)?,
 //! #     concat!(
@@ -40,21 +35,26 @@
 //!
 //! # What this crate does not do
 //!
-//! It never looks into a sandbox state, decides no policy, starts no process, and needs no MCP library.
+//! It never looks into a sandbox state beyond telling whether two are the same, decides no policy, starts no process, and needs no MCP library.
 
 mod advertisement;
+mod json;
 mod members;
 mod raw_meta;
 mod reserved;
 mod sandbox_launcher;
+mod sandbox_metadata;
 mod sandbox_state;
 
-pub use advertisement::{advertises_sandbox_state, advertises_sandbox_state_in_value};
+pub use advertisement::{
+    advertise_sandbox_state, advertises_sandbox_state, advertises_sandbox_state_in_value,
+};
 pub use raw_meta::{MetaNotAnObject, RawMeta};
 pub use reserved::{
     SANDBOX_LAUNCHER_KEY, SANDBOX_STATE_KEY, SANDBOX_STATE_META_KEY, is_reserved_meta_key,
 };
 pub use sandbox_launcher::{InvalidLauncherPath, SandboxLauncher};
+pub use sandbox_metadata::{InvalidSandboxMetadata, SandboxMetadata};
 pub use sandbox_state::SandboxState;
 
 /// Compiles the example of the README.

@@ -49,7 +49,8 @@ impl<'de> Visitor<'de> for Members {
     }
 }
 
-fn decode(spelled: &RawValue) -> Result<Vec<u8>, serde_json::Error> {
+/// The text of a JSON string.
+pub(crate) fn decode(spelled: &RawValue) -> Result<Vec<u8>, serde_json::Error> {
     Bytes.deserialize(&mut serde_json::Deserializer::from_str(spelled.get()))
 }
 

@@ -72,8 +72,13 @@ impl RawMeta {
     /// Adds a member at the end. It neither replaces one of the same name nor is checked against the reserved names:
     /// this is how the host adds its own.
     pub fn push(&mut self, key: &str, value: &RawValue) {
+        self.push_json(key, value.get());
+    }
+
+    /// As [`push`](Self::push); `value` is JSON.
+    pub(crate) fn push_json(&mut self, key: &str, value: &str) {
         let spelled = serde_json::Value::from(key).to_string();
-        self.push_spelled(&spelled, value.get());
+        self.push_spelled(&spelled, value);
     }
 
     /// Adds the members of `other` at the end, under the same terms as [`push`](Self::push).

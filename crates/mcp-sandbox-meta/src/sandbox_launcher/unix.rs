@@ -51,6 +51,7 @@ fn unknown_members_are_tolerated_and_repeated_ones_are_not() {
     let launcher = read(r#"{"later":[1],"codexExecutable":"/bin/codex"}"#).unwrap();
     assert_eq!(launcher.codex_executable(), Path::new("/bin/codex"));
     assert!(read(r#"{"codexExecutable":"/a","codexExecutable":"/b"}"#).is_err());
+    assert!(read(r#"["/bin/codex"]"#).is_err(), "no object");
     assert!(read("{}").is_err());
     assert!(read(r#"{"codexExecutable":null}"#).is_err());
 }
