@@ -35,11 +35,14 @@
 //!
 //! # What this crate does not do
 //!
-//! It never looks into a sandbox state beyond telling whether two are the same, decides no policy, starts no process, and needs no MCP library.
+//! It never looks into a sandbox state beyond telling whether two are the same, decides no policy, starts no process but the probe, and needs no MCP library.
 
 mod advertisement;
 mod json;
+#[cfg(feature = "probe")]
+mod launcher_probe;
 mod members;
+mod placement;
 mod raw_meta;
 mod reserved;
 mod sandbox_launcher;
@@ -49,6 +52,9 @@ mod sandbox_state;
 pub use advertisement::{
     advertise_sandbox_state, advertises_sandbox_state, advertises_sandbox_state_in_value,
 };
+#[cfg(feature = "probe")]
+pub use launcher_probe::{LauncherProbe, LauncherProbeError, ProbeFailure};
+pub use placement::{EnvironmentLocality, ServerTransport, launcher_is_reachable};
 pub use raw_meta::{MetaNotAnObject, RawMeta};
 pub use reserved::{
     SANDBOX_LAUNCHER_KEY, SANDBOX_STATE_KEY, SANDBOX_STATE_META_KEY, is_reserved_meta_key,

@@ -60,7 +60,7 @@ impl SandboxMetadata {
         }
     }
 
-    /// Adds the launcher. A host does so only where it knows that the
+    /// Adds the launcher. A host does so only where [`launcher_is_reachable`](crate::launcher_is_reachable) says that the
     /// server could use it, and after a probe (S4, S5).
     #[must_use]
     pub fn with_launcher(mut self, launcher: SandboxLauncher) -> Self {

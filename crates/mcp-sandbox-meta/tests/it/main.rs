@@ -1,6 +1,10 @@
 //! The contract as hosts and servers use it.
 
 mod metadata;
+#[cfg(feature = "probe")]
+mod probe;
+#[cfg(feature = "probe")]
+mod scenario;
 
 use mcp_sandbox_meta::{InvalidSandboxMetadata, SandboxMetadata};
 use serde_json::value::RawValue;
