@@ -38,6 +38,7 @@
 //! It never looks into a sandbox state beyond telling whether two are the same, decides no policy, starts no process but the probe, and needs no MCP library.
 
 mod advertisement;
+mod captured_authority;
 mod json;
 #[cfg(feature = "probe")]
 mod launcher_probe;
@@ -45,6 +46,7 @@ mod members;
 mod placement;
 mod raw_meta;
 mod reserved;
+mod sandbox_command;
 mod sandbox_launcher;
 mod sandbox_metadata;
 mod sandbox_state;
@@ -52,6 +54,7 @@ mod sandbox_state;
 pub use advertisement::{
     advertise_sandbox_state, advertises_sandbox_state, advertises_sandbox_state_in_value,
 };
+pub use captured_authority::{AuthorityChanged, CapturedAuthority, Change};
 #[cfg(feature = "probe")]
 pub use launcher_probe::{LauncherProbe, LauncherProbeError, ProbeFailure};
 pub use placement::{EnvironmentLocality, ServerTransport, launcher_is_reachable};
@@ -59,6 +62,7 @@ pub use raw_meta::{MetaNotAnObject, RawMeta};
 pub use reserved::{
     SANDBOX_LAUNCHER_KEY, SANDBOX_STATE_KEY, SANDBOX_STATE_META_KEY, is_reserved_meta_key,
 };
+pub use sandbox_command::{SandboxCommand, SandboxCommandError};
 pub use sandbox_launcher::{InvalidLauncherPath, SandboxLauncher};
 pub use sandbox_metadata::{InvalidSandboxMetadata, SandboxMetadata};
 pub use sandbox_state::SandboxState;

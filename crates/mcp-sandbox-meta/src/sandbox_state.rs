@@ -7,6 +7,8 @@ use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use crate::json::Json;
+
 /// The value of `codex/sandbox-state`, opaque (S3): any JSON, kept and written exact to the byte.
 ///
 /// It has no accessors for its parts on purpose: its shape is the launcher's business and has changed before. Cloning
@@ -25,6 +27,13 @@ impl SandboxState {
     #[must_use]
     pub fn as_raw(&self) -> &RawValue {
         &self.0
+    }
+
+    /// Whether everybody would read the same out of both. In doubt it is `false`.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let (one, other) = (self.as_raw(), other.as_raw());
+        one.get() == other.get()
+            || matches!((Json::read(one), Json::read(other)), (Ok(one), Ok(other)) if one == other)
     }
 }
 

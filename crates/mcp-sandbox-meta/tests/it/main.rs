@@ -1,10 +1,14 @@
 //! The contract as hosts and servers use it.
 
+mod authority;
+mod command;
 mod metadata;
 #[cfg(feature = "probe")]
 mod probe;
+mod recorded;
 #[cfg(feature = "probe")]
 mod scenario;
+mod survival;
 
 use mcp_sandbox_meta::{InvalidSandboxMetadata, SandboxMetadata};
 use serde_json::value::RawValue;
