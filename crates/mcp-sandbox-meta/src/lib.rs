@@ -46,6 +46,8 @@ mod members;
 mod placement;
 mod raw_meta;
 mod reserved;
+#[cfg(feature = "rmcp")]
+mod rmcp_meta;
 mod sandbox_command;
 mod sandbox_launcher;
 mod sandbox_metadata;
@@ -62,6 +64,8 @@ pub use raw_meta::{MetaNotAnObject, RawMeta};
 pub use reserved::{
     SANDBOX_LAUNCHER_KEY, SANDBOX_STATE_KEY, SANDBOX_STATE_META_KEY, is_reserved_meta_key,
 };
+#[cfg(feature = "rmcp")]
+pub use rmcp_meta::{StateNotRepresentable, advertise_sandbox_state_to_rmcp};
 pub use sandbox_command::{SandboxCommand, SandboxCommandError};
 pub use sandbox_launcher::{InvalidLauncherPath, SandboxLauncher};
 pub use sandbox_metadata::{InvalidSandboxMetadata, SandboxMetadata};

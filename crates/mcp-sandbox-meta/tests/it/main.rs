@@ -6,6 +6,8 @@ mod metadata;
 #[cfg(feature = "probe")]
 mod probe;
 mod recorded;
+#[cfg(feature = "rmcp")]
+mod rmcp;
 #[cfg(feature = "probe")]
 mod scenario;
 mod survival;
