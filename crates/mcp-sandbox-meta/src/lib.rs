@@ -5,7 +5,61 @@
 //! can apply it. All of it travels in the request's `_meta`, so a host also has to see to it that nobody else writes
 //! those members.
 //!
-//! The host's side of one call:
+//! # The server's side
+//!
+//! Opt in with [`advertise_sandbox_state`], read every call with [`SandboxMetadata::from_meta`], and start whatever the
+//! call asks for with a [`SandboxCommand`]. That is all it takes:
+//!
+//! ```
+//! # #[cfg(unix)] {
+//! use std::process::{Command, Output, Stdio};
+//!
+//! use mcp_sandbox_meta::{SandboxCommand, SandboxMetadata, advertise_sandbox_state};
+//! use serde::Deserialize;
+//! use serde_json::value::RawValue;
+//!
+//! /// The answer to `initialize`.
+//! fn initialize() -> serde_json::Value {
+//!     let mut experimental = serde_json::Map::new();
+//!     advertise_sandbox_state(&mut experimental);
+//!     serde_json::json!({
+//!         "protocolVersion": "2025-06-18",
+//!         "serverInfo": { "name": "runner", "version": "1.0.0" },
+//!         "capabilities": { "tools": {}, "experimental": experimental },
+//!     })
+//! }
+//!
+//! /// The params of `tools/call`: `_meta` stays as it was received.
+//! #[derive(Deserialize)]
+//! struct Call<'a> {
+//!     #[serde(borrow, rename = "_meta")]
+//!     meta: Option<&'a RawValue>,
+//!     arguments: Vec<String>,
+//! }
+//!
+//! fn call(params: &str) -> Result<Output, Box<dyn std::error::Error>> {
+//!     let call: Call<'_> = serde_json::from_str(params)?;
+//!     let authority = call.meta.map(SandboxMetadata::from_meta).transpose()?.flatten();
+//!     // No authority, or no launcher: an error, and nothing runs.
+//!     let command = SandboxCommand::new(authority.as_ref(), "cargo")?.args(call.arguments);
+//!     Ok(Command::from(command).stdin(Stdio::null()).output()?)
+//! }
+//! # assert!(initialize()["capabilities"]["experimental"]["codex/sandbox-state"].is_object());
+//! # let meta = r#"{"codex/sandbox-state":{},"codex/sandbox-launcher":{"codexExecutable":"/bin/echo"}}"#;
+//! # let output = call(&format!(r#"{{"arguments":["b"],"_meta":{meta}}}"#)).unwrap();
+//! # assert_eq!(output.stdout, b"sandbox --sandbox-state-json {} -- cargo b\n");
+//! # assert!(call(&format!(r#"{{"arguments":[{meta:?}]}}"#)).is_err());
+//! # }
+//! ```
+//!
+//! What outlives a call keeps a [`CapturedAuthority`] beside it. The example `confined-server` is a whole server with
+//! both, on standard input and output.
+//!
+//! # The host's side
+//!
+//! See to it that nobody else writes the reserved members ([`RawMeta`]), find out whether the server opted in
+//! ([`advertises_sandbox_state`]), and add a [`SandboxMetadata`]. Whether a launcher goes with it, tell
+//! [`launcher_is_reachable`] and, with the feature `probe`, `LauncherProbe`.
 //!
 //! ```
 //! use std::path::Path;
@@ -17,10 +71,10 @@
 //! assert!(advertises_sandbox_state(answer));
 //!
 //! let from_caller: &RawValue = serde_json::from_str(r#"{"trace": 7, "progressToken": 1}"#)?;
-//! let state = serde_json::from_str(r#"{"permissionProfile":{"type":"disabled"}}"#)?;
-//! let launcher = SandboxLauncher::new(Path::new("/usr/local/bin/codex"))?;
-//!
 //! let mut meta = RawMeta::without_reserved(from_caller)?;
+//!
+//! let state = serde_json::from_str(r#"{"permissionProfile":{"type":"disabled"}}"#)?;
+//! let launcher = SandboxLauncher::new(Path::new("/usr/local/bin/codex"))?; // as `LauncherProbe` gives it
 //! SandboxMetadata::new(state).with_launcher(launcher).insert_into(&mut meta);
 //! # assert_eq!(
 //! #     serde_json::to_string(&meta)?,
@@ -33,9 +87,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Features
+//!
+//! None is on by default. `probe`: `LauncherProbe`, on tokio. `tokio`: a [`SandboxCommand`] becomes a
+//! `tokio::process::Command`. `rmcp`: conversions from and to rmcp's types.
+//!
 //! # What this crate does not do
 //!
-//! It never looks into a sandbox state beyond telling whether two are the same, decides no policy, starts no process but the probe, and needs no MCP library.
+//! It never looks into a sandbox state beyond telling whether two are the same, decides no policy, searches for no
+//! launcher, starts no process but the probe, and needs no MCP library.
 
 mod advertisement;
 mod captured_authority;

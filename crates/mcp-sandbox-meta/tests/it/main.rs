@@ -10,6 +10,7 @@ mod recorded;
 mod rmcp;
 #[cfg(feature = "probe")]
 mod scenario;
+mod server;
 mod survival;
 
 use mcp_sandbox_meta::{InvalidSandboxMetadata, SandboxMetadata};
