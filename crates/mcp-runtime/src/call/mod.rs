@@ -4,6 +4,7 @@ mod budget;
 mod error;
 mod output;
 mod prepared;
+mod request_meta;
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use mcp_catalog::CatalogSnapshot;
 use mcp_keys::ToolKey;
-use mcp_sandbox_meta::{RawMeta, SANDBOX_STATE_KEY, SANDBOX_STATE_META_KEY};
+use mcp_sandbox_meta::RawMeta;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::request_meta::RequestMeta;
 use super::{CallBudget, CallError, CallErrorKind, CallId, ToolOutput};
 use crate::authority::Authority;
 use crate::connection::{Connection, Input, RequestError, ToolCall};
@@ -166,10 +167,7 @@ impl PreparedCall {
         if !arguments.get().starts_with('{') {
             return Err(CallErrorKind::Arguments);
         }
-        let mut meta = meta
-            .as_deref()
-            .map_or_else(|| Ok(RawMeta::new()), RawMeta::without_reserved)?;
-        self.tell_authority(&mut meta);
+        let meta = self.request_meta(meta.as_deref())?;
         if !self.is_current() {
             return Err(CallErrorKind::CatalogChanged);
         }
@@ -198,14 +196,15 @@ impl PreparedCall {
         ToolOutput::new(answer?).ok_or(CallErrorKind::Result)
     }
 
-    /// Tells a server that wants to know under which sandbox state the call is made (S2).
-    fn tell_authority(&self, meta: &mut RawMeta) {
-        if let Some(state) = &self.authority.sandbox_state
-            && self.connection.facts().wants_sandbox_state
-        {
-            meta.push(SANDBOX_STATE_KEY, state.as_raw());
-            meta.push(SANDBOX_STATE_META_KEY, state.as_raw());
+    fn request_meta(&self, of_caller: Option<&RawValue>) -> Result<RawMeta, CallErrorKind> {
+        let mut meta = RequestMeta::default();
+        if let Some(members) = of_caller {
+            meta.accept(members)?;
         }
+        if self.connection.facts().wants_sandbox_state {
+            meta.tell_authority(&self.authority);
+        }
+        Ok(meta.into_raw())
     }
 
     /// Whether the server still offers the tool as it was captured (B2).

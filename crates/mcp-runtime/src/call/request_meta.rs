@@ -1,0 +1,89 @@
+//! What a call says beside its arguments, and who may say it.
+
+use mcp_sandbox_meta::{MetaNotAnObject, RawMeta, SANDBOX_STATE_KEY, SANDBOX_STATE_META_KEY};
+use serde_json::value::RawValue;
+
+use crate::authority::Authority;
+
+/// The `_meta` of a call, as far as it is the same for every server: what others add to it, then what is ours alone.
+#[derive(Debug, Default)]
+pub(super) struct RequestMeta {
+    /// Nothing here is reserved (S6).
+    others: RawMeta,
+    ours: RawMeta,
+}
+
+impl RequestMeta {
+    /// Takes the members of somebody else: the caller, a hook, an access lookup. Those that are reserved are left out,
+    /// whoever the server is (S6).
+    pub(super) fn accept(&mut self, members: &RawValue) -> Result<(), MetaNotAnObject> {
+        self.others.extend(&RawMeta::without_reserved(members)?);
+        Ok(())
+    }
+
+    /// Says under which sandbox state the call is made (S2).
+    pub(super) fn tell_authority(&mut self, authority: &Authority) {
+        if let Some(state) = &authority.sandbox_state {
+            self.ours.push(SANDBOX_STATE_KEY, state.as_raw());
+            self.ours.push(SANDBOX_STATE_META_KEY, state.as_raw());
+        }
+    }
+
+    /// The members in the order in which they are sent.
+    pub(super) fn into_raw(self) -> RawMeta {
+        let Self { mut others, ours } = self;
+        others.extend(&ours);
+        others
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is sent when these are the sources, and this is the state.
+    fn sent(sources: &[&str], state: Option<&str>) -> String {
+        let mut meta = RequestMeta::default();
+        meta.tell_authority(&Authority {
+            sandbox_state: state.map(|state| serde_json::from_str(state).unwrap()),
+        });
+        for source in sources {
+            meta.accept(serde_json::from_str(source).unwrap()).unwrap();
+        }
+        serde_json::to_string(&meta.into_raw()).unwrap()
+    }
+
+    /// S6
+    #[test]
+    fn nobody_else_writes_what_is_ours() {
+        let forged = r#"{"codex/sandbox-state":1,"codex\/sandbox-launcher":{},"codex/sandbox-x":1,"progressToken":1,
+            "traceparent":"x","io.modelcontextprotocol/clientInfo":{},"kept":1e2}"#;
+        let ours = r#""codex/sandbox-state":7,"codex/sandbox-state-meta":7"#;
+        for (sources, state, expected, why) in [
+            (&[][..], None, "{}".to_owned(), "nobody says anything"),
+            (&[], Some("7"), format!("{{{ours}}}"), "only we do"),
+            (
+                &[forged],
+                None,
+                r#"{"kept":1e2}"#.to_owned(),
+                "nor where we have nothing to say",
+            ),
+            (
+                &[forged, r#"{"more":0}"#, forged],
+                Some("7"),
+                format!(r#"{{"kept":1e2,"more":0,"kept":1e2,{ours}}}"#),
+                "every source, and ours come last",
+            ),
+        ] {
+            assert_eq!(sent(sources, state), expected, "{why}");
+        }
+    }
+
+    #[test]
+    fn members_come_in_an_object() {
+        for source in ["[]", "null", "7", r#""{}""#] {
+            let accepted = RequestMeta::default().accept(serde_json::from_str(source).unwrap());
+            assert!(accepted.is_err(), "{source}");
+        }
+    }
+}
