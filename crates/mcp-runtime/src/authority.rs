@@ -5,13 +5,33 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use mcp_keys::EnvironmentId;
-use mcp_sandbox_meta::SandboxState;
+use mcp_sandbox_meta::{SandboxMetadata, SandboxState};
+
+use crate::launcher::Launcher;
 
 /// What an environment allows its servers: what they are told, not what this crate enforces.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Authority {
     /// The sandbox state, passed on whole (S3).
     pub(crate) sandbox_state: Option<SandboxState>,
+    /// What can apply the state (S4).
+    pub(crate) launcher: Option<Arc<Launcher>>,
+}
+
+impl Authority {
+    /// What a server that wants to know is told (S2). Without a state there is nothing to tell; the launcher is only for
+    /// whom it is of any use (S4).
+    pub(crate) async fn metadata(&self, reaches_launcher: bool) -> Option<SandboxMetadata> {
+        let metadata = SandboxMetadata::new(self.sandbox_state.clone()?);
+        let launcher = match &self.launcher {
+            Some(launcher) if reaches_launcher => launcher.probed().await,
+            _ => None,
+        };
+        Some(match launcher {
+            Some(launcher) => metadata.with_launcher(launcher),
+            None => metadata,
+        })
+    }
 }
 
 /// The authority of every environment at one moment.

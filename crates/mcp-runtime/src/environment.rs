@@ -1,12 +1,14 @@
 //! A place where servers run.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use mcp_keys::EnvironmentId;
 use mcp_sandbox_meta::SandboxState;
 
 use crate::authority::Authority;
 use crate::config::ServerConfig;
+use crate::launcher::Launcher;
 
 /// A place where servers run: its id, its working directory, and the servers it owns.
 ///
@@ -61,6 +63,17 @@ impl Environment {
     #[must_use]
     pub fn sandbox_state(mut self, state: SandboxState) -> Self {
         self.authority.sandbox_state = Some(state);
+        self
+    }
+
+    /// The executable that applies the sandbox state, an absolute path. It goes with the state, to servers that can use it:
+    /// those on standard input and output of a process on this machine (S4).
+    ///
+    /// Before it is sent it is asked whether it is one, at the first call that it would go with (S5). One that cannot be
+    /// used is left out, and the log says why; the call is made all the same.
+    #[must_use]
+    pub fn launcher(mut self, executable: impl Into<PathBuf>) -> Self {
+        self.authority.launcher = Some(Arc::new(Launcher::new(executable.into())));
         self
     }
 

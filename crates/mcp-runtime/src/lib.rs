@@ -52,6 +52,7 @@ mod deadline;
 mod elicitation;
 mod environment;
 mod event;
+mod launcher;
 mod listing;
 mod object;
 mod outage;

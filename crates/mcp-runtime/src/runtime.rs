@@ -2,6 +2,7 @@
 
 mod query;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use crate::builder::McpRuntimeBuilder;
 use crate::connection::Connection;
 use crate::deadline::Deadline;
 use crate::event::RuntimeEvent;
+use crate::launcher::Launcher;
 use crate::scope::Scope;
 use crate::slot::{Slot, SlotState};
 use crate::startup::Starter;
@@ -139,6 +141,22 @@ impl McpRuntime {
         state: Option<SandboxState>,
     ) -> Result<(), UnknownEnvironment> {
         let change = move |authority: &mut Authority| authority.sandbox_state.clone_from(&state);
+        self.authorities.change(environment, change)
+    }
+
+    /// Changes the launcher of an environment, see [`Environment::launcher`](crate::Environment::launcher); `None` takes it
+    /// away. Later captures see it, earlier ones do not (S8).
+    ///
+    /// # Errors
+    ///
+    /// When there is no such environment.
+    pub fn set_launcher(
+        &self,
+        environment: &EnvironmentId,
+        executable: Option<PathBuf>,
+    ) -> Result<(), UnknownEnvironment> {
+        let launcher = executable.map(|executable| Arc::new(Launcher::new(executable)));
+        let change = move |authority: &mut Authority| authority.launcher.clone_from(&launcher);
         self.authorities.change(environment, change)
     }
 

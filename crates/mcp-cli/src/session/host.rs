@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use mcp_runtime::{CallOptions, EnvironmentId, ListingShare, McpRuntime, PreparedCall};
+use mcp_runtime::{Binding, CallOptions, EnvironmentId, ListingShare, McpRuntime, PreparedCall};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -182,11 +182,17 @@ impl Drop for Starting {
 }
 
 impl Host {
+    /// What there is now.
+    pub(super) fn capture(&self) -> Binding {
+        self.runtime.capture()
+    }
+
     /// Changes an environment for what is captured from now on.
     pub(super) fn change(&self, change: Change) -> Result<(), ErrorReport> {
         let Change {
             environment_id,
             sandbox_state,
+            launcher,
             ..
         } = change;
         let environment = EnvironmentId::new(environment_id)
@@ -195,15 +201,26 @@ impl Host {
             let changed = self.runtime.set_sandbox_state(&environment, state);
             changed.map_err(|error| ErrorReport::invalid_because(&error))?;
         }
+        if let Some(launcher) = launcher {
+            let changed = self.runtime.set_launcher(&environment, launcher);
+            changed.map_err(|error| ErrorReport::invalid_because(&error))?;
+        }
         Ok(())
     }
 
-    /// Answers one request; `id` is its own.
-    pub(super) async fn answer(&self, request: Request, id: &str) -> Result<Success, ErrorReport> {
+    /// Answers one request; `id` is its own, `binding` what there was when it came.
+    pub(super) async fn answer(
+        &self,
+        request: Request,
+        binding: &Binding,
+        id: &str,
+    ) -> Result<Success, ErrorReport> {
         match request {
             Request::Status => Ok(self.status()),
-            Request::Tools => Ok(self.tools()),
-            Request::Call(call) => self.call(*call, id).await,
+            Request::Tools => Ok(Success::Tools {
+                tools: ToolList(binding.clone()),
+            }),
+            Request::Call(call) => self.call(*call, binding, id).await,
             Request::Refresh(target) => self.refresh(target).await,
             Request::Resources(list) => self.resources(list).await,
             Request::ResourceTemplates(list) => self.resource_templates(list).await,
@@ -223,15 +240,9 @@ impl Host {
         }
     }
 
-    fn tools(&self) -> Success {
-        Success::Tools {
-            tools: ToolList(self.runtime.capture()),
-        }
-    }
-
-    async fn call(&self, call: Call, id: &str) -> Result<Success, ErrorReport> {
+    async fn call(&self, call: Call, binding: &Binding, id: &str) -> Result<Success, ErrorReport> {
         let begun = Instant::now();
-        let prepared = self.prepare(&call)?;
+        let prepared = prepare(&call, binding)?;
         let mut options = CallOptions::new();
         if let Some(arguments) = call.arguments {
             options = options.arguments(arguments);
@@ -250,22 +261,6 @@ impl Host {
         Ok(Success::called(output, begun.elapsed()))
     }
 
-    fn prepare(&self, call: &Call) -> Result<PreparedCall, ErrorReport> {
-        let binding = self.runtime.capture();
-        let prepared = match (&call.name, &call.server, &call.tool) {
-            (Some(name), None, None) => binding.prepare(name),
-            (None, Some(server), Some(tool)) => {
-                binding.prepare_tool(server, call.environment_id.as_deref(), tool)
-            }
-            _ => {
-                return Err(ErrorReport::invalid(
-                    "`call` takes either `name`, or `server` and `tool`",
-                ));
-            }
-        };
-        prepared.map_err(|error| ErrorReport::of_prepare(&error))
-    }
-
     async fn refresh(&self, target: Target) -> Result<Success, ErrorReport> {
         let Some(server) = &target.server else {
             let (tools, errors) = self.runtime.refresh_all().await;
@@ -280,6 +275,21 @@ impl Host {
             .map(|tools| Success::Refreshed { tools })
             .map_err(|error| ErrorReport::of_query(&error))
     }
+}
+
+fn prepare(call: &Call, binding: &Binding) -> Result<PreparedCall, ErrorReport> {
+    let prepared = match (&call.name, &call.server, &call.tool) {
+        (Some(name), None, None) => binding.prepare(name),
+        (None, Some(server), Some(tool)) => {
+            binding.prepare_tool(server, call.environment_id.as_deref(), tool)
+        }
+        _ => {
+            return Err(ErrorReport::invalid(
+                "`call` takes either `name`, or `server` and `tool`",
+            ));
+        }
+    };
+    prepared.map_err(|error| ErrorReport::of_prepare(&error))
 }
 
 fn milliseconds(timeout_ms: f64) -> Result<Duration, ErrorReport> {

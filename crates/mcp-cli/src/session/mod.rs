@@ -1,7 +1,7 @@
 //! `mcp-runtime session`: the runtime over JSON lines, for programs that are not written in Rust.
 //!
 //! Each line on stdin is a request, each line on stdout a response or an event. Requests run concurrently; what
-//! changes which runtimes and requests there are happens in the order of the lines.
+//! changes which runtimes and requests there are, and what a request finds, happens in the order of the lines.
 
 mod answer;
 mod calls;
@@ -16,7 +16,7 @@ mod start;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_runtime::ListingShare;
+use mcp_runtime::{Binding, ListingShare};
 use serde_json::value::RawValue;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -132,7 +132,12 @@ impl Session {
             Operation::Cancel { target } => Ok(Work::Cancelled(self.pending.cancel(target.get()))),
             Operation::On { runtime, request } => {
                 let host = self.hosts.get(&runtime)?;
-                Ok(Work::On { host, request })
+                let binding = host.capture();
+                Ok(Work::On {
+                    host,
+                    binding,
+                    request,
+                })
             }
             Operation::Shutdown { runtime } => {
                 let host = self.hosts.get(&runtime)?;
@@ -149,6 +154,8 @@ enum Work {
     Done,
     On {
         host: Arc<host::Host>,
+        /// What there was when the line was read, whatever later lines change.
+        binding: Binding,
         request: operation::Request,
     },
     Shutdown {
@@ -163,7 +170,11 @@ impl Work {
             Self::Start(starting) => Ok(starting.settle().await),
             Self::Done => Ok(Success::Done {}),
             Self::Cancelled(cancelled) => Ok(Success::Cancel { cancelled }),
-            Self::On { host, request } => host.answer(request, id).await,
+            Self::On {
+                host,
+                binding,
+                request,
+            } => host.answer(request, &binding, id).await,
             Self::Shutdown { host, runtime } => Ok(session.hosts.shut_down(&runtime, &host).await),
         }
     }

@@ -1,5 +1,7 @@
 //! The requests of a session, as they are read.
 
+use std::path::PathBuf;
+
 use mcp_runtime::SandboxState;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -39,14 +41,17 @@ pub(super) struct Change {
     /// `null` takes it away; absent leaves it.
     #[serde(default, deserialize_with = "given")]
     pub(super) sandbox_state: Option<Option<SandboxState>>,
+    /// As `sandbox_state`.
+    #[serde(default, deserialize_with = "given")]
+    pub(super) launcher: Option<Option<PathBuf>>,
     permissions: Option<Box<RawValue>>,
-    launcher: Option<Box<RawValue>>,
     selected: Option<Box<RawValue>>,
 }
 
-fn given<'de, D: Deserializer<'de>>(
+/// A member that is there, though it may be `null`.
+pub(super) fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
-) -> Result<Option<Option<SandboxState>>, D::Error> {
+) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
 
@@ -55,7 +60,6 @@ impl Change {
     fn supported(self) -> Result<Self, ErrorReport> {
         let later = [
             (self.permissions.is_some(), "permissions"),
-            (self.launcher.is_some(), "launcher"),
             (self.selected.is_some(), "selected"),
         ];
         match later.into_iter().find(|(given, _)| *given) {

@@ -1,5 +1,7 @@
 //! `start`: from its members to a runtime that is starting.
 
+use std::path::{Path, PathBuf};
+
 use mcp_runtime::{
     Environment, EnvironmentId, ErrorChain, EventStream, ListingShare, McpRuntime, McpServers,
     MultiEnvironment, NameProfile, SandboxState,
@@ -8,6 +10,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::elicitation::Caller;
+use super::operation::given;
 use crate::report::{ErrorReport, ServerReport};
 
 /// The members of `start`.
@@ -20,7 +23,8 @@ pub(super) struct Start {
     environments: Vec<EnvironmentMembers>,
     #[serde(default)]
     features: Features,
-    launcher: Option<String>,
+    /// Of every environment that says nothing of its own.
+    launcher: Option<PathBuf>,
     #[serde(default)]
     elicitation: bool,
     #[serde(default)]
@@ -34,7 +38,7 @@ struct Features {
     multi_environment_mcp: bool,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 struct EnvironmentMembers {
     id: String,
     cwd: Option<String>,
@@ -43,7 +47,9 @@ struct EnvironmentMembers {
     executor: Option<Box<RawValue>>,
     sandbox_state: Option<SandboxState>,
     permissions: Option<Box<RawValue>>,
-    launcher: Option<Box<RawValue>>,
+    /// `null`: none.
+    #[serde(default, deserialize_with = "given")]
+    launcher: Option<Option<PathBuf>>,
     plugin_roots: Option<Vec<String>>,
 }
 
@@ -96,8 +102,9 @@ impl Start {
         if let Some(servers) = &self.servers {
             builder = builder.servers(read(servers, None, &mut rejected)?.into_servers());
         }
-        for members in self.environments {
-            builder = builder.environment(members.environment(&mut rejected)?);
+        let launcher = self.launcher.as_deref();
+        for members in environments(self.environments) {
+            builder = builder.environment(members.environment(launcher, &mut rejected)?);
         }
         let (runtime, events) = builder
             .start()
@@ -111,10 +118,7 @@ impl Start {
 
     /// What restricts or changes how servers run must not be ignored.
     fn refuse_unsupported(&self) -> Result<(), ErrorReport> {
-        let here = [
-            (self.launcher.is_some(), "launcher"),
-            (!self.handlers.is_empty(), "handlers"),
-        ];
+        let here = [(!self.handlers.is_empty(), "handlers")];
         let of_environments = self
             .environments
             .iter()
@@ -132,12 +136,22 @@ impl Start {
     }
 }
 
+/// Those given, and without any the one that a runtime has anyway.
+fn environments(mut given: Vec<EnvironmentMembers>) -> Vec<EnvironmentMembers> {
+    if given.is_empty() {
+        given.push(EnvironmentMembers {
+            id: "local".to_owned(),
+            ..EnvironmentMembers::default()
+        });
+    }
+    given
+}
+
 impl EnvironmentMembers {
-    fn unsupported(&self) -> [(bool, &'static str); 4] {
+    fn unsupported(&self) -> [(bool, &'static str); 3] {
         [
             (self.executor.is_some(), "environments.executor"),
             (self.permissions.is_some(), "environments.permissions"),
-            (self.launcher.is_some(), "environments.launcher"),
             (
                 self.plugin_roots
                     .as_ref()
@@ -147,7 +161,11 @@ impl EnvironmentMembers {
         ]
     }
 
-    fn environment(self, rejected: &mut Vec<Rejected>) -> Result<Environment, ErrorReport> {
+    fn environment(
+        self,
+        launcher: Option<&Path>,
+        rejected: &mut Vec<Rejected>,
+    ) -> Result<Environment, ErrorReport> {
         let id =
             EnvironmentId::new(self.id).map_err(|error| ErrorReport::invalid_because(&error))?;
         let mut environment = Environment::new(id.clone()).selected(self.selected.unwrap_or(true));
@@ -156,6 +174,10 @@ impl EnvironmentMembers {
         }
         if let Some(state) = self.sandbox_state {
             environment = environment.sandbox_state(state);
+        }
+        let launcher = self.launcher.unwrap_or(launcher.map(Path::to_owned));
+        if let Some(launcher) = launcher {
+            environment = environment.launcher(launcher);
         }
         if let Some(servers) = &self.servers {
             environment = environment.servers(read(servers, Some(&id), rejected)?.into_servers());

@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use mcp_catalog::CatalogSnapshot;
 use mcp_keys::ToolKey;
-use mcp_sandbox_meta::RawMeta;
+use mcp_sandbox_meta::{RawMeta, SandboxMetadata};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::request_meta::RequestMeta;
 use super::{CallBudget, CallError, CallErrorKind, CallId, ToolOutput};
 use crate::authority::Authority;
-use crate::connection::{Connection, Input, RequestError, ToolCall};
+use crate::connection::{Connection, Input, RequestError, RequestErrorKind, ToolCall};
+use crate::deadline::Deadline;
 use crate::tool::Tool;
 
 const METHOD: &str = "tools/call";
@@ -167,7 +168,7 @@ impl PreparedCall {
         if !arguments.get().starts_with('{') {
             return Err(CallErrorKind::Arguments);
         }
-        let meta = self.request_meta(meta.as_deref())?;
+        let meta = self.request_meta(meta.as_deref(), &deadline).await?;
         if !self.is_current() {
             return Err(CallErrorKind::CatalogChanged);
         }
@@ -196,15 +197,35 @@ impl PreparedCall {
         ToolOutput::new(answer?).ok_or(CallErrorKind::Result)
     }
 
-    fn request_meta(&self, of_caller: Option<&RawValue>) -> Result<RawMeta, CallErrorKind> {
+    async fn request_meta(
+        &self,
+        of_caller: Option<&RawValue>,
+        deadline: &Deadline,
+    ) -> Result<RawMeta, CallErrorKind> {
         let mut meta = RequestMeta::default();
         if let Some(members) = of_caller {
             meta.accept(members)?;
         }
         if self.connection.facts().wants_sandbox_state {
-            meta.tell_authority(&self.authority);
+            let authority = self.sandbox_metadata(deadline).await;
+            let authority = authority.map_err(|kind| RequestError::new(METHOD, kind))?;
+            authority.inspect(|authority| meta.tell_authority(authority));
         }
         Ok(meta.into_raw())
+    }
+
+    /// What the server is told of the authority of the call. That the launcher has to be asked first takes time of the
+    /// call (B3), and nobody waits for it when the server is gone (R10).
+    async fn sandbox_metadata(
+        &self,
+        deadline: &Deadline,
+    ) -> Result<Option<SandboxMetadata>, RequestErrorKind> {
+        let authority = self.authority.metadata(self.connection.reaches_launcher());
+        tokio::select! {
+            biased;
+            authority = deadline.bound(authority) => Ok(authority?),
+            ended = self.connection.closed() => Err(RequestErrorKind::Closed(ended)),
+        }
     }
 
     /// Whether the server still offers the tool as it was captured (B2).

@@ -1,9 +1,7 @@
 //! What a call says beside its arguments, and who may say it.
 
-use mcp_sandbox_meta::{MetaNotAnObject, RawMeta, SANDBOX_STATE_KEY, SANDBOX_STATE_META_KEY};
+use mcp_sandbox_meta::{MetaNotAnObject, RawMeta, SandboxMetadata};
 use serde_json::value::RawValue;
-
-use crate::authority::Authority;
 
 /// The `_meta` of a call, as far as it is the same for every server: what others add to it, then what is ours alone.
 #[derive(Debug, Default)]
@@ -21,12 +19,9 @@ impl RequestMeta {
         Ok(())
     }
 
-    /// Says under which sandbox state the call is made (S2).
-    pub(super) fn tell_authority(&mut self, authority: &Authority) {
-        if let Some(state) = &authority.sandbox_state {
-            self.ours.push(SANDBOX_STATE_KEY, state.as_raw());
-            self.ours.push(SANDBOX_STATE_META_KEY, state.as_raw());
-        }
+    /// Says under which authority the call is made (S2).
+    pub(super) fn tell_authority(&mut self, authority: &SandboxMetadata) {
+        authority.insert_into(&mut self.ours);
     }
 
     /// The members in the order in which they are sent.
@@ -44,9 +39,10 @@ mod tests {
     /// What is sent when these are the sources, and this is the state.
     fn sent(sources: &[&str], state: Option<&str>) -> String {
         let mut meta = RequestMeta::default();
-        meta.tell_authority(&Authority {
-            sandbox_state: state.map(|state| serde_json::from_str(state).unwrap()),
-        });
+        if let Some(state) = state {
+            let state = serde_json::from_str(state).unwrap();
+            meta.tell_authority(&SandboxMetadata::new(state));
+        }
         for source in sources {
             meta.accept(serde_json::from_str(source).unwrap()).unwrap();
         }

@@ -31,7 +31,7 @@ use std::time::Duration;
 
 use mcp_catalog::{LiveCatalog, RefreshGate};
 use mcp_keys::McpServerKey;
-use mcp_sandbox_meta::RawMeta;
+use mcp_sandbox_meta::{EnvironmentLocality, RawMeta, ServerTransport, launcher_is_reachable};
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ElicitationCapability, FormElicitationCapability,
     Implementation, UrlElicitationCapability,
@@ -354,6 +354,15 @@ impl Connection {
             meta.push("progressToken", &token);
         }
         meta
+    }
+
+    /// Whether a launcher of this machine is one for the server, too (S4).
+    pub(crate) fn reaches_launcher(&self) -> bool {
+        let (transport, locality) = match &self.link {
+            Link::Stdio(link) => (ServerTransport::Stdio, link.process().locality()),
+            Link::Http(_) => (ServerTransport::Http, EnvironmentLocality::Local),
+        };
+        launcher_is_reachable(transport, locality)
     }
 
     /// Why a tool that the server lists must not be called on this connection, if so.

@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use mcp_keys::McpServerKey;
+use mcp_sandbox_meta::EnvironmentLocality;
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::DropGuard;
@@ -90,6 +91,11 @@ impl Launch {
         }
     }
 
+    /// Where the server runs (S4): here, since there is nothing in between.
+    fn locality(&self) -> EnvironmentLocality {
+        EnvironmentLocality::Local
+    }
+
     /// Begins to start the process, on a thread of its own. Must be called within a tokio runtime.
     pub(crate) fn begin(&self, server: &McpServerKey) -> Starting {
         let (stderr, reader) = StderrTail::new(server);
@@ -116,6 +122,7 @@ impl Launch {
                     orders,
                     life,
                     stderr,
+                    locality: self.locality(),
                 }),
             },
         }

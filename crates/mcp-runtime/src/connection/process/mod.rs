@@ -22,6 +22,7 @@ use std::fmt;
 use std::process::ExitStatus;
 use std::sync::Arc;
 
+use mcp_sandbox_meta::EnvironmentLocality;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -78,6 +79,7 @@ struct Shared {
     orders: Orders,
     life: watch::Receiver<Life>,
     stderr: StderrTail,
+    locality: EnvironmentLocality,
 }
 
 /// What is known of a process.
@@ -155,6 +157,11 @@ impl Process {
             // The supervisor was dropped with its executor; its tree was killed.
             Err(_) => LOST,
         }
+    }
+
+    /// Where the server runs.
+    pub(crate) fn locality(&self) -> EnvironmentLocality {
+        self.shared.locality
     }
 
     /// What the process last wrote to its standard error.
