@@ -1,12 +1,23 @@
-//! What servers are told of the sandbox under which a call is made (S1, S2, S3, S6, S8).
+//! What servers are told of the authority under which a call is made (S1 to S4, S6, S8).
 
-use mcp_runtime::{
-    CallOptions, Environment, EnvironmentId, McpRuntime, MultiEnvironment, SandboxState,
-};
+mod captured;
+mod connection;
+mod foreign;
+#[cfg(unix)]
+mod launcher;
+mod peer;
+#[cfg(unix)]
+mod recorded;
+#[cfg(unix)]
+mod scenario;
+#[cfg(unix)]
+mod stub;
+
+use mcp_runtime::{Environment, SandboxState};
 use mcp_testkit::{Handshake, Script, ServerProcess};
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
-
-use crate::host::{Host, SERVER, at_once, raw, stdio};
 
 /// A state that nobody but its consumer could make sense of.
 const STATE: &str = r#"{"z":1e2,"a":[18446744073709551616,null],"z":"again"}"#;
@@ -19,120 +30,53 @@ fn environment(id: &str) -> Environment {
     Environment::new(id.parse().expect("an id"))
 }
 
-/// A server with a tool `t` that says this under `experimental`.
-fn server(experimental: &Value) -> ServerProcess {
-    let capabilities = json!({"tools": {}, "experimental": experimental});
-    let handshake = Handshake::new().capabilities(capabilities);
-    Script::new().handshake(handshake).tool_named("t").command()
+/// The capabilities of a server that says this under `experimental`.
+fn capabilities(experimental: &Value) -> Value {
+    json!({"tools": {}, "experimental": experimental})
 }
 
-/// The `_meta` of every call that a server got, as it came, without the request's own token.
+/// A process with a tool `t` that opted in.
+fn opted_in() -> Script {
+    let experimental = json!({"codex/sandbox-state": {}});
+    let handshake = Handshake::new().capabilities(capabilities(&experimental));
+    Script::new().handshake(handshake).tool_named("t")
+}
+
+/// The `_meta` of every call that a process got, as it came.
 fn told(process: &ServerProcess) -> Vec<String> {
     let lines = process.log().lines();
     let calls = lines.iter().filter(|line| line.contains("\"tools/call\""));
-    let meta = calls.map(|line| {
-        let (_, meta) = line.split_once("\"_meta\":").expect("a call has metadata");
-        let (meta, _) = meta.split_once("\"progressToken\"").expect("and a token");
-        meta.trim_end_matches(',').to_owned()
-    });
-    meta.collect()
+    calls.map(|line| meta_of(line)).collect()
 }
 
-fn both(state: &str) -> String {
-    format!("{{\"codex/sandbox-state\":{state},\"codex/sandbox-state-meta\":{state}")
-}
-
-/// S1, S2, S3
-#[tokio::test]
-async fn a_server_that_opted_in_is_told_the_state_to_the_byte_and_no_other_is() {
-    let rows = [
-        (json!({"codex/sandbox-state": {}}), true, "the key"),
-        (
-            json!({"codex/sandbox-state-meta": {}}),
-            true,
-            "its older name",
-        ),
-        (json!({"codex/sandbox-state": null}), true, "any value"),
-        (
-            json!({"codex/sandbox-launcher": {}}),
-            false,
-            "the launcher's alone",
-        ),
-        (
-            json!({"Codex/Sandbox-State": {}}),
-            false,
-            "another spelling",
-        ),
-        (json!({}), false, "nothing"),
-        (json!(true), false, "no object"),
-    ];
-    for (experimental, tells, why) in rows {
-        let process = server(&experimental);
-        let local = environment("local").sandbox_state(state(STATE));
-        let builder = McpRuntime::builder().environment(local);
-        let host = Host::begin(builder.server(stdio(SERVER, &process)));
-        at_once(host.runtime.settled()).await;
-        let forged = raw(r#"{"codex/sandbox-state":{"forged":1},"mine":1}"#);
-        let options = CallOptions::new().meta(forged);
-        host.call_with("t", options).await.unwrap();
-        host.end().await;
-        let expected = if tells {
-            format!("{{\"mine\":1,{}", &both(STATE)[1..])
-        } else {
-            "{\"mine\":1".to_owned()
-        };
-        assert_eq!(told(&process), [expected], "{why}");
+/// The `_meta` of a call, as it came but for the number of its token, which comes last.
+fn meta_of(call: &str) -> String {
+    #[derive(Deserialize)]
+    struct Call<'a> {
+        #[serde(borrow)]
+        params: Params<'a>,
     }
+    #[derive(Deserialize)]
+    struct Params<'a> {
+        #[serde(borrow, rename = "_meta")]
+        meta: &'a RawValue,
+    }
+    let call: Call<'_> = serde_json::from_str(call).expect("a call with metadata");
+    let meta = call.params.meta.get();
+    let (before, token) = meta.rsplit_once("\"progressToken\":").expect("a token");
+    let token = token.strip_suffix('}').expect("the last member");
+    assert!(token.bytes().all(|byte| byte.is_ascii_digit()), "{meta}");
+    format!("{before}\"progressToken\":1}}")
 }
 
-/// S8, B1
-#[tokio::test]
-async fn a_call_carries_the_state_that_its_binding_captured() {
-    let process = server(&json!({"codex/sandbox-state": {}}));
-    let local: EnvironmentId = "local".parse().unwrap();
-    let builder = McpRuntime::builder().environment(Environment::new(local.clone()));
-    let host = Host::begin(builder.server(stdio(SERVER, &process)));
-    at_once(host.runtime.settled()).await;
-    let early = host.prepare("t");
-    host.runtime
-        .set_sandbox_state(&local, Some(state("[1]")))
-        .unwrap();
-    let late = host.prepare("t");
-    host.runtime.set_sandbox_state(&local, None).unwrap();
-    for call in [early, late, host.prepare("t")] {
-        at_once(call.execute(CallOptions::new())).await.unwrap();
+/// The `_meta` of a call under this authority, after these members.
+fn meta(others: &str, state: Option<&str>, launcher: Option<&str>) -> String {
+    let mut meta = format!("{{{others}");
+    if let Some(state) = state {
+        meta += &format!("\"codex/sandbox-state\":{state},\"codex/sandbox-state-meta\":{state},");
     }
-    host.end().await;
-    assert_eq!(
-        told(&process),
-        ["{".to_owned(), both("[1]"), "{".to_owned()]
-    );
-    let unknown = host
-        .runtime
-        .set_sandbox_state(&"nowhere".parse().unwrap(), None);
-    assert!(unknown.unwrap_err().to_string().contains("nowhere"));
-}
-
-/// S8: a server of the host's lives under the primary environment, another under its own, never the other way round.
-#[tokio::test]
-async fn each_environment_has_its_own_state() {
-    let opted_in = || server(&json!({"codex/sandbox-state": {}}));
-    let (of_host, of_box) = (opted_in(), opted_in());
-    let local = environment("local").sandbox_state(state("\"local\""));
-    let devbox = environment("devbox").sandbox_state(state("\"devbox\""));
-    let builder = McpRuntime::builder()
-        .multi_environment(MultiEnvironment::On)
-        .environment(local)
-        .environment(devbox.server(stdio(SERVER, &of_box)))
-        .server(stdio(SERVER, &of_host));
-    let host = Host::begin(builder);
-    at_once(host.runtime.settled()).await;
-    let binding = host.runtime.capture();
-    for environment in [None, Some("devbox")] {
-        let call = binding.prepare_tool(SERVER, environment, "t").unwrap();
-        at_once(call.execute(CallOptions::new())).await.unwrap();
+    if let Some(launcher) = launcher {
+        meta += &format!("\"codex/sandbox-launcher\":{{\"codexExecutable\":\"{launcher}\"}},");
     }
-    host.end().await;
-    assert_eq!(told(&of_host), [both("\"local\"")]);
-    assert_eq!(told(&of_box), [both("\"devbox\"")]);
+    meta + "\"progressToken\":1}"
 }
