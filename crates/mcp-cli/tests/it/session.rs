@@ -1,5 +1,7 @@
 //! `mcp-runtime session`, line by line.
 
+#[cfg(unix)]
+mod authority;
 mod bytes;
 mod reconnect;
 mod resource;
@@ -252,9 +254,9 @@ fn what_is_no_request_is_told_so_and_ends_nothing() {
     );
     check_invalid(
         &session.ask(
-            &json!({"id": "5", "op": "start", "environments": [{"id": "a", "launcher": "/bin/true"}]}),
+            &json!({"id": "5", "op": "start", "environments": [{"id": "a", "plugin_roots": ["x"]}]}),
         ),
-        "`environments.launcher` is not supported",
+        "`environments.plugin_roots` is not supported",
     );
     assert_eq!(session.ask(&json!({"id": "6", "op": "start"}))["ok"], true);
     check_invalid(

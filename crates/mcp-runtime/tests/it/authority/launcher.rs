@@ -4,9 +4,13 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use mcp_runtime::{CallError, CallOptions, ErrorCode, McpRuntime, McpRuntimeBuilder, RuntimeEvent};
+use mcp_runtime::{
+    CallError, CallOptions, ErrorCode, McpRuntime, McpRuntimeBuilder, RuntimeEvent, ToolOutput,
+};
+use mcp_sandbox_meta::LauncherProbe;
 use mcp_testkit::{Action, Rule, Script, ServerProcess};
-use serde_json::json;
+use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::peer::{Peer, Place};
 use super::stub::{Stub, gone};
@@ -27,10 +31,11 @@ async fn play(launcher: &Stub, script: &Script) -> (Host, ServerProcess) {
     (Host::begin(builder).settled().await, process)
 }
 
-/// A call that was given up, or failed, before it was sent.
-async fn check_not_sent(
+/// The call failed like this before it was sent.
+#[track_caller]
+fn check_not_sent(
     process: &ServerProcess,
-    called: Result<mcp_runtime::ToolOutput, CallError>,
+    called: Result<ToolOutput, CallError>,
     code: ErrorCode,
 ) -> CallError {
     let error = called.expect_err("nobody was asked");
@@ -119,7 +124,7 @@ async fn the_time_it_takes_is_the_calls() {
     let called = host
         .call_with("t", CallOptions::new().timeout(budget))
         .await;
-    let error = check_not_sent(&process, called, ErrorCode::RequestTimeout).await;
+    let error = check_not_sent(&process, called, ErrorCode::RequestTimeout);
     let elapsed = error.request().and_then(|request| request.elapsed());
     assert_eq!(elapsed.expect("a time-out").budget(), budget);
     gone(launcher.started().await).await;
@@ -139,8 +144,7 @@ async fn a_call_that_is_dropped_meanwhile_leaves_nothing() {
     host.end().await;
     let sent = process.log().messages();
     let of_call = ["tools/call", "notifications/cancelled"];
-    let of_call =
-        |message: &&serde_json::Value| of_call.iter().any(|name| message["method"] == *name);
+    let of_call = |message: &&Value| of_call.iter().any(|name| message["method"] == *name);
     assert_eq!(sent.iter().filter(of_call).count(), 0, "{sent:?}");
 }
 
@@ -158,8 +162,10 @@ async fn a_call_whose_server_dies_meanwhile_fails_at_once() {
         asked
     };
     let call = at_once(call.execute(CallOptions::new()));
+    let begun = Instant::now();
     let (called, asked) = tokio::join!(call, die);
-    let error = check_not_sent(&process, called, ErrorCode::TransportClosed).await;
+    assert!(begun.elapsed() < LauncherProbe::TIME_LIMIT);
+    let error = check_not_sent(&process, called, ErrorCode::TransportClosed);
     assert!(
         text(&error).contains("exited with status 3"),
         "{}",
@@ -194,12 +200,12 @@ async fn a_call_whose_tool_changes_meanwhile_is_refused() {
         launcher.release();
     };
     let (called, ()) = tokio::join!(call, change);
-    check_not_sent(&process, called, ErrorCode::CatalogChanged).await;
+    check_not_sent(&process, called, ErrorCode::CatalogChanged);
     host.end().await;
 }
 
 /// Calls a tool under no authority, so that no launcher is asked.
-async fn quietly(host: &Host, tool: &str) -> Result<mcp_runtime::ToolOutput, CallError> {
+async fn quietly(host: &Host, tool: &str) -> Result<ToolOutput, CallError> {
     let local = "local".parse().expect("an id");
     let changed = host.runtime.set_launcher(&local, None);
     changed.expect("a known environment");
