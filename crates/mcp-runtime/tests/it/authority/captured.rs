@@ -1,9 +1,11 @@
 //! The authority of a call is that of the owning environment, as its binding captured it (S8, B1).
 
-use mcp_runtime::{CallOptions, EnvironmentId, McpRuntime, MultiEnvironment};
+use mcp_runtime::{CallOptions, EnvironmentId, Era, McpRuntime, MultiEnvironment};
+use mcp_testkit::{Action, Rule, Script};
+use serde_json::json;
 
 use super::{STATE, environment, meta, opted_in, state, told};
-use crate::host::{Host, SERVER, at_once, raw, stdio};
+use crate::host::{Host, SERVER, at_once, logged, raw, stdio};
 
 /// S3
 #[tokio::test]
@@ -91,6 +93,43 @@ async fn each_environment_has_an_authority_of_its_own() {
     let of_devbox = meta("", Some("\"devbox\""), Some("/bin/echo"));
     assert_eq!(told(&of_host), [of_local]);
     assert_eq!(told(&of_box), [of_devbox]);
+}
+
+/// B6: however often the server is asked, and whatever has changed since.
+#[cfg(unix)]
+#[tokio::test]
+async fn every_round_of_a_call_says_the_same() {
+    let again = json!({"resultType": "input_required", "requestState": "more"});
+    let discovered = json!({"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}, "experimental": {"codex/sandbox-state": {}}}});
+    let process = Script::new()
+        .tool_named("t")
+        .rule(Rule::on("server/discover", [Action::Result(discovered)]))
+        .rule(Rule::on_tool("t", [Action::Result(again)]).times(2))
+        .command();
+    let local = environment("local").sandbox_state(state("0"));
+    let builder = McpRuntime::builder().environment(local.launcher("/bin/true"));
+    let server = stdio(SERVER, &process).era(Era::Modern);
+    let host = Host::begin(builder.server(server)).settled().await;
+    let change = async {
+        logged(&process.log(), |log| log.count_calls("t") > 0).await;
+        let runtime = &host.runtime;
+        runtime
+            .set_sandbox_state(&id("local"), Some(state("1")))
+            .unwrap();
+        runtime.set_launcher(&id("local"), None).unwrap();
+    };
+    let forged = CallOptions::new().meta(raw(r#"{"codex/sandbox-state":2}"#));
+    let (called, ()) = tokio::join!(host.call_with("t", forged), change);
+    called.expect("an answer, in the end");
+    host.end().await;
+    let told = told(&process);
+    assert_eq!(told.len(), 3);
+    let authority = meta("", Some("0"), Some("/bin/true"));
+    let authority = authority.trim_end_matches("\"progressToken\":1}");
+    for meta in told {
+        assert!(meta.starts_with(authority), "{meta}");
+        assert_eq!(meta.matches("codex/").count(), 3, "{meta}");
+    }
 }
 
 fn id(id: &str) -> EnvironmentId {

@@ -127,7 +127,6 @@ async fn the_time_it_takes_is_the_calls() {
     let error = check_not_sent(&process, called, ErrorCode::RequestTimeout);
     let elapsed = error.request().and_then(|request| request.elapsed());
     assert_eq!(elapsed.expect("a time-out").budget(), budget);
-    gone(launcher.started().await).await;
     host.end().await;
 }
 
@@ -159,12 +158,13 @@ async fn a_call_whose_server_dies_meanwhile_fails_at_once() {
     let die = async {
         let asked = launcher.started().await;
         quietly(&host, "die").await.expect_err("it dies");
-        asked
+        (asked, Instant::now())
     };
     let call = at_once(call.execute(CallOptions::new()));
-    let begun = Instant::now();
-    let (called, asked) = tokio::join!(call, die);
-    assert!(begun.elapsed() < LauncherProbe::TIME_LIMIT);
+    let call = async { (call.await, Instant::now()) };
+    let ((called, failed), (asked, died)) = tokio::join!(call, die);
+    let waited = failed.saturating_duration_since(died);
+    assert!(waited < LauncherProbe::TIME_LIMIT / 2, "{waited:?}");
     let error = check_not_sent(&process, called, ErrorCode::TransportClosed);
     assert!(
         text(&error).contains("exited with status 3"),
