@@ -47,6 +47,21 @@ fn describes_xtask_or_snapshots(name: &str) -> bool {
         .any(|prefix| name.starts_with(prefix))
 }
 
+/// Where cargo builds.
+///
+/// # Errors
+///
+/// When cargo does not say.
+pub(crate) fn target_directory() -> Result<PathBuf, TaskError> {
+    cargo_metadata::MetadataCommand::new()
+        .cargo_path(cargo_program())
+        .manifest_path(workspace_root().join("Cargo.toml"))
+        .no_deps()
+        .exec()
+        .map(|metadata| metadata.target_directory.into_std_path_buf())
+        .map_err(|error| TaskError::Metadata(Box::new(error)))
+}
+
 /// A `git` command at `root`.
 pub(crate) fn git<'a>(root: &Path, args: impl IntoIterator<Item = &'a str>) -> Command {
     let mut command = Command::new("git");

@@ -23,6 +23,12 @@ pub(crate) enum TaskError {
     NoTests { step: &'static str },
     /// The step reads what another step leaves behind, and that one failed.
     Needs { step: &'static str },
+    /// Cargo built something else.
+    NotBuilt { program: &'static str },
+    /// The package has no program for this platform.
+    NoLauncher { below: PathBuf },
+    /// The launcher was asked and cannot do what it is for, so that nothing could be tried with it.
+    CannotConfine,
 }
 
 impl TaskError {
@@ -43,6 +49,14 @@ impl fmt::Display for TaskError {
             Self::Findings { count } => write!(f, "{count} to fix, listed above"),
             Self::NoTests { step } => write!(f, "{step} ran no test, which proves nothing"),
             Self::Needs { step } => write!(f, "not run: it needs {step} to pass first"),
+            Self::NotBuilt { program } => write!(f, "cargo built no `{program}`"),
+            Self::NoLauncher { below } => {
+                write!(f, "no launcher for this platform below {}", below.display())
+            }
+            Self::CannotConfine => write!(
+                f,
+                "this machine cannot confine processes, for the reason above: the probe was tried, confinement was not"
+            ),
         }
     }
 }
@@ -55,7 +69,10 @@ impl Error for TaskError {
             Self::Exit { .. }
             | Self::Findings { .. }
             | Self::NoTests { .. }
-            | Self::Needs { .. } => None,
+            | Self::Needs { .. }
+            | Self::NotBuilt { .. }
+            | Self::NoLauncher { .. }
+            | Self::CannotConfine => None,
         }
     }
 }

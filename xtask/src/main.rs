@@ -10,6 +10,7 @@
 mod ci;
 mod command;
 mod error;
+mod interop;
 mod request;
 mod snapshots;
 mod task;

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use crate::task::{TASKS, Task};
+use crate::task::{APART, TASKS, Task};
 use crate::trial::{TRIALS, Trial};
 
 /// What the command line asks for.
@@ -99,11 +99,10 @@ impl Request {
                 "--fail-fast" => fail_fast = true,
                 "--from" => {
                     let step = words.next().ok_or(RequestError::MissingStep)?;
-                    let step = find(step)?;
                     from = TASKS
                         .iter()
-                        .position(|task| task.name == step.name)
-                        .unwrap_or(0);
+                        .position(|task| task.name == step)
+                        .ok_or(RequestError::Unknown(step))?;
                 }
                 _ => return Err(RequestError::Unknown(word)),
             }
@@ -121,6 +120,7 @@ fn find(word: String) -> Result<&'static Task, RequestError> {
     }
     TASKS
         .iter()
+        .chain(APART)
         .find(|task| task.name == word)
         .ok_or(RequestError::Unknown(word))
 }
@@ -134,6 +134,10 @@ pub(crate) fn help() -> String {
          git and cargo-nextest are used where they are there.\n\nsteps:\n",
     );
     for task in TASKS {
+        let _ = writeln!(help, "  {:<10}  {}", task.name, task.about);
+    }
+    help.push_str("\nsteps that ci leaves out:\n");
+    for task in APART {
         let _ = writeln!(help, "  {:<10}  {}", task.name, task.about);
     }
     help.push_str("\ntrials, which ci runs for a moment and this for long:\n");
@@ -182,6 +186,7 @@ mod tests {
     #[test]
     fn runs_the_named_steps_only() {
         check("tidy fmt", Ok(&["tidy", "fmt"]));
+        check("interop", Ok(&["interop"]));
     }
 
     #[test]
@@ -191,6 +196,10 @@ mod tests {
         check("ci tidy", Err(RequestError::Unknown("tidy".into())));
         check("ci --from", Err(RequestError::MissingStep));
         check("ci --from x", Err(RequestError::Unknown("x".into())));
+        check(
+            "ci --from interop",
+            Err(RequestError::Unknown("interop".into())),
+        );
         check("tidy --fail-fast", Err(RequestError::FailFastAlone));
     }
 
@@ -210,7 +219,7 @@ mod tests {
     #[test]
     fn lists_every_task() {
         let help = help();
-        for task in TASKS {
+        for task in TASKS.iter().chain(APART) {
             assert!(help.contains(task.name) && help.contains(task.about));
         }
     }

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::command::{cargo, cargo_program, run, stdout, works, workspace_root};
+use crate::command::{cargo, run, stdout, target_directory, works, workspace_root};
 use crate::error::TaskError;
-use crate::{snapshots, tidy};
+use crate::{interop, snapshots, tidy};
 
 /// One step.
 pub(crate) struct Task {
@@ -104,6 +104,13 @@ pub(crate) static TASKS: &[Task] = &[
     },
 ];
 
+/// Steps that `ci` leaves out, since they need more than a Rust toolchain.
+pub(crate) static APART: &[Task] = &[Task {
+    name: "interop",
+    about: "a real sandbox launcher behind our runtime and our server; needs npm and the network",
+    run: |_| interop::check(),
+}];
+
 /// In a build of the whole workspace, a feature of a dependency that one crate asks for is there for all;
 /// and so are those that dev-dependencies ask for. Hence the library only, which is what others compile.
 fn alone() -> Result<(), TaskError> {
@@ -163,14 +170,4 @@ fn shuttle() -> Result<(), TaskError> {
         return Err(TaskError::NoTests { step: "shuttle" });
     }
     run(&mut tests(&["--no-fail-fast"]))
-}
-
-fn target_directory() -> Result<PathBuf, TaskError> {
-    cargo_metadata::MetadataCommand::new()
-        .cargo_path(cargo_program())
-        .manifest_path(workspace_root().join("Cargo.toml"))
-        .no_deps()
-        .exec()
-        .map(|metadata| metadata.target_directory.into_std_path_buf())
-        .map_err(|error| TaskError::Metadata(Box::new(error)))
 }

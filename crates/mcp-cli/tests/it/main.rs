@@ -5,6 +5,8 @@ mod configuration;
 mod demo;
 mod elicitation;
 mod help;
+#[cfg(unix)]
+mod launcher;
 mod program;
 mod secret;
 mod session;

@@ -7,7 +7,7 @@ mod reconnect;
 mod resource;
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -30,7 +30,11 @@ pub(crate) struct Session {
 
 impl Session {
     pub(crate) fn open() -> Self {
-        let mut command = command(["session"]);
+        Self::of(command(["session"]))
+    }
+
+    /// A session of a program that is started like this.
+    pub(crate) fn of(mut command: Command) -> Self {
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
