@@ -3,7 +3,9 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use mcp_runtime::{McpRuntime, McpRuntimeBuilder, ReconnectPolicy, RuntimeEvent, ShutdownReport};
+use mcp_runtime::{
+    ApprovalPolicy, McpRuntime, McpRuntimeBuilder, ReconnectPolicy, RuntimeEvent, ShutdownReport,
+};
 
 use tokio::time::sleep;
 
@@ -16,7 +18,7 @@ const WORD_AFTER: Duration = Duration::from_millis(300);
 
 /// A builder that tells servers who is calling. A command does its work once: a server that is gone is no use to it.
 pub(crate) fn builder() -> McpRuntimeBuilder {
-    McpRuntime::builder()
+    McpRuntime::builder(ApprovalPolicy::approve_all())
         .client("mcp-runtime", env!("CARGO_PKG_VERSION"))
         .reconnect(ReconnectPolicy::never())
 }

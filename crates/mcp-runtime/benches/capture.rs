@@ -12,7 +12,7 @@ use std::time::Duration;
 use std::{env, fs};
 
 use bench_server::{listing_of, resident, serve, spread};
-use mcp_runtime::{Era, McpRuntime, ServerConfig, ServerState, StdioTransport};
+use mcp_runtime::{ApprovalPolicy, Era, McpRuntime, ServerConfig, ServerState, StdioTransport};
 use tempfile::TempDir;
 use tokio::time::Instant;
 
@@ -91,7 +91,7 @@ async fn start(listing: &Path) -> Outcome<McpRuntime> {
     let program = env::current_exe()?;
     let program = program.to_str().ok_or("the program's path is no text")?;
     let listing = listing.to_str().ok_or("the listing's path is no text")?;
-    let mut builder = McpRuntime::builder();
+    let mut builder = McpRuntime::builder(ApprovalPolicy::approve_all());
     for number in 0..SERVERS {
         let transport = StdioTransport::new(program).args(["serve", listing]);
         let server = ServerConfig::stdio(format!("server-{number}").parse()?, transport);

@@ -15,7 +15,8 @@ use std::{env, fs};
 use bench_server::{listing_of, resident, serve, spread};
 use futures_util::future::join_all;
 use mcp_runtime::{
-    Era, ListingShare, McpRuntime, ServerConfig, ServerName, ServerState, StdioTransport,
+    ApprovalPolicy, Era, ListingShare, McpRuntime, ServerConfig, ServerName, ServerState,
+    StdioTransport,
 };
 use rmcp::ServiceExt;
 use rmcp::transport::TokioChildProcess;
@@ -182,7 +183,9 @@ async fn start_ours(program: &str, listing: &str, share_listing: bool) -> Outcom
             .era(Era::Legacy)
             .share_listing(share_listing)
             .startup_timeout(Duration::from_secs(120));
-        let builder = McpRuntime::builder().share_listings(&share).server(server);
+        let builder = McpRuntime::builder(ApprovalPolicy::approve_all())
+            .share_listings(&share)
+            .server(server);
         let (runtime, _events) = builder.start()?;
         runtimes.push(runtime);
     }

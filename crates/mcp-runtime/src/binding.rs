@@ -9,7 +9,7 @@ use mcp_keys::{
 };
 
 use crate::authority::{Authorities, Authority, CapturedAuthorities};
-use crate::call::{CallBudget, PrepareError, PrepareErrorKind, PreparedCall};
+use crate::call::{Gate, PrepareError, PrepareErrorKind, PreparedCall, Target};
 use crate::connection::Connection;
 use crate::outage::Outage;
 use crate::scope::Scope;
@@ -34,13 +34,14 @@ struct Captured {
     lost: Vec<LostServer>,
     scope: Scope,
     authorities: CapturedAuthorities,
+    gate: Arc<Gate>,
 }
 
 #[derive(Debug)]
 struct BoundServer {
+    slot: Arc<Slot>,
     connection: Arc<Connection>,
     snapshot: Arc<CatalogSnapshot<Tool>>,
-    budget: CallBudget,
 }
 
 /// A server that was connected once and was not when the binding was captured.
@@ -93,6 +94,7 @@ impl Binding {
         profile: &NameProfile,
         scope: &Scope,
         authorities: CapturedAuthorities,
+        gate: &Arc<Gate>,
     ) -> Self {
         let mut servers = Vec::new();
         let mut lost = Vec::new();
@@ -117,9 +119,9 @@ impl Binding {
                 }
             }
             servers.push(BoundServer {
+                slot: slot.clone(),
                 connection,
                 snapshot,
-                budget: slot.config.call_budget(),
             });
         }
         located.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
@@ -133,6 +135,7 @@ impl Binding {
                 lost,
                 scope: scope.clone(),
                 authorities,
+                gate: gate.clone(),
             }),
         }
     }
@@ -248,18 +251,19 @@ impl Binding {
         } = &*self.captured;
         let (_, place) = places[places.binary_search_by(|(other, _)| other.cmp(key)).ok()?];
         let BoundServer {
+            slot,
             connection,
             snapshot,
-            budget,
         } = &servers[place.server];
-        Some(PreparedCall::new(
-            key.clone(),
-            connection.clone(),
-            snapshot.clone(),
-            place.item,
-            *budget,
-            self.authority(connection.key()),
-        ))
+        let target = Target {
+            slot: slot.clone(),
+            connection: connection.clone(),
+            snapshot: snapshot.clone(),
+            item: place.item,
+        };
+        let authority = self.authority(connection.key());
+        let gate = self.captured.gate.clone();
+        Some(PreparedCall::new(key.clone(), target, authority, gate))
     }
 
     /// The authority of the environment that owns a server; the host's servers live under the primary one's (S8).

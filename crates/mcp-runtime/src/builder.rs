@@ -11,7 +11,9 @@ use mcp_keys::{
 };
 use rmcp::model::Implementation;
 
+use crate::approval::ApprovalPolicy;
 use crate::authority::Authorities;
+use crate::call::{AccessLookup, Gate, ToolHook};
 use crate::config::ServerConfig;
 use crate::connection::{Connector, Tls};
 use crate::elicitation::{ElicitationHandler, Elicitor};
@@ -36,6 +38,7 @@ pub struct McpRuntimeBuilder {
     reconnect: ReconnectPolicy,
     client: Implementation,
     elicitor: Option<Elicitor>,
+    gate: Gate,
 }
 
 /// Listings that several runtimes of one process share (C0), and what they found out about the eras that servers speak
@@ -68,7 +71,7 @@ struct Configured {
 }
 
 impl McpRuntimeBuilder {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(approval: ApprovalPolicy) -> Self {
         Self {
             servers: Vec::new(),
             environments: Vec::new(),
@@ -78,6 +81,7 @@ impl McpRuntimeBuilder {
             reconnect: ReconnectPolicy::default(),
             client: Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
             elicitor: None,
+            gate: Gate::new(approval),
         }
     }
 
@@ -145,6 +149,20 @@ impl McpRuntimeBuilder {
         self
     }
 
+    /// Adds a hook: it looks at every call before it is made, and at what came of it (H1).
+    #[must_use]
+    pub fn hook(mut self, hook: impl ToolHook) -> Self {
+        self.gate.hooks.push(Arc::new(hook));
+        self
+    }
+
+    /// Looks up for every call whether it may be made and what its server is to know (L1).
+    #[must_use]
+    pub fn access(mut self, lookup: impl AccessLookup) -> Self {
+        self.gate.access = Some(Arc::new(lookup));
+        self
+    }
+
     /// Begins to start every server, and returns at once: the servers' fates are events, and
     /// [`McpRuntime::settled`] waits for them all.
     ///
@@ -187,7 +205,8 @@ impl McpRuntimeBuilder {
             environments
                 .map(|environment| (environment.id().clone(), environment.authority().clone())),
         );
-        let runtime = McpRuntime::run(slots, starter, self.profile, scope, authorities);
+        let gate = Arc::new(self.gate);
+        let runtime = McpRuntime::run(slots, starter, self.profile, scope, authorities, gate);
         Ok((runtime, stream))
     }
 
@@ -271,7 +290,14 @@ impl McpRuntimeBuilder {
             } else {
                 SlotState::Disabled
             };
-            slots.push(Arc::new(Slot::new(exposed.clone(), config, cwd, state)));
+            let owner = origin.clone();
+            slots.push(Arc::new(Slot::new(
+                exposed.clone(),
+                owner,
+                config,
+                cwd,
+                state,
+            )));
         }
         for hidden in exposure.hidden() {
             let Some(Configured { config, cwd }) = configured.remove(hidden.key()) else {
@@ -283,6 +309,7 @@ impl McpRuntimeBuilder {
                 reason,
             });
             slots.push(Arc::new(Slot::new(
+                server.clone(),
                 server,
                 config,
                 cwd,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
-use crate::clock::{Clock, PauseId};
+use crate::clock::{self, Clock, PauseId};
 
 /// A budget on tokio's clock. Everything done under it draws on the same time (R2, B3).
 ///
@@ -74,6 +74,14 @@ impl Deadline {
             .send_modify(|clock| clock.resume(pause, Instant::now()));
     }
 
+    /// Stands still for as long as the guard lives, and for `cap` at most.
+    pub(crate) fn stand_still(&self, cap: Duration) -> Standstill<'_> {
+        let pause = PauseId::next();
+        self.pause(pause, clock::from_now(cap));
+        let deadline = self;
+        Standstill { pause, deadline }
+    }
+
     /// Begins anew, as far as the total reaches.
     pub(crate) fn restart(&self) {
         self.clock
@@ -99,6 +107,19 @@ impl Deadline {
             // Either the time is over or it has moved; the loop looks.
             let _ = timeout_at(ends, clock.changed()).await;
         }
+    }
+}
+
+/// A pause of one deadline; dropping it ends it.
+#[derive(Debug)]
+pub(crate) struct Standstill<'a> {
+    pause: PauseId,
+    deadline: &'a Deadline,
+}
+
+impl Drop for Standstill<'_> {
+    fn drop(&mut self) {
+        self.deadline.resume(self.pause);
     }
 }
 

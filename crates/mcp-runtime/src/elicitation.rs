@@ -27,9 +27,9 @@ pub type HandlerFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// A function is a handler:
 ///
 /// ```
-/// use mcp_runtime::{Elicitation, ElicitationAnswer, ElicitationMode, McpRuntime};
+/// use mcp_runtime::{ApprovalPolicy, Elicitation, ElicitationAnswer, ElicitationMode, McpRuntime};
 ///
-/// let builder = McpRuntime::builder().elicitation(|elicitation: Elicitation| async move {
+/// let builder = McpRuntime::builder(ApprovalPolicy::approve_all()).elicitation(|elicitation: Elicitation| async move {
 ///     match elicitation.mode() {
 ///         ElicitationMode::Url { url, .. } => println!("{} asks to open {url}", elicitation.server()),
 ///         _ => println!("{} asks: {}", elicitation.server(), elicitation.message()),

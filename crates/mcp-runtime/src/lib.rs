@@ -7,11 +7,11 @@
 //!
 //! ```
 //! use std::time::Duration;
-//! use mcp_runtime::{CallOptions, McpRuntime, McpServers};
+//! use mcp_runtime::{ApprovalPolicy, CallOptions, McpRuntime, McpServers};
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! let config = McpServers::from_json(r#"{"mcpServers": {"docs": {"command": "docs-server"}}}"#)?;
-//! let (runtime, _) = McpRuntime::builder().servers(config.into_servers()).start()?;
+//! let (runtime, _) = McpRuntime::builder(ApprovalPolicy::approve_all()).servers(config.into_servers()).start()?;
 //! runtime.settled().await;
 //!
 //! let binding = runtime.capture();
@@ -40,6 +40,7 @@
 //! classifies failures.
 
 mod address;
+mod approval;
 mod authority;
 mod binding;
 mod builder;
@@ -68,12 +69,17 @@ mod status;
 mod tool;
 
 pub use address::ServerAddress;
+pub use approval::{
+    ApprovalDecision, ApprovalFileError, ApprovalFileErrorKind, ApprovalMode, ApprovalPolicy,
+    ApprovalRequest, ApprovalStore, Approver, DefinitionDigest, FileApprovalStore,
+    LaunchFingerprint, StoreError, StoredApproval,
+};
 pub use authority::UnknownEnvironment;
 pub use binding::{Binding, BoundTool};
 pub use builder::{BuildError, ListingShare, McpRuntimeBuilder};
 pub use call::{
-    CallError, CallErrorKind, CallId, CallOptions, PrepareError, PrepareErrorKind, PreparedCall,
-    ToolOutput,
+    Access, AccessLookup, Blocked, CallEnd, CallError, CallErrorKind, CallId, CallOptions,
+    HookAnswer, IntendedCall, PrepareError, PrepareErrorKind, PreparedCall, ToolHook, ToolOutput,
 };
 pub use chain::ErrorChain;
 pub use config::{

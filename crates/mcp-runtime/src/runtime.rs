@@ -11,9 +11,11 @@ use futures_util::future::join_all;
 use mcp_keys::{EnvironmentId, NameProfile};
 use mcp_sandbox_meta::SandboxState;
 
+use crate::approval::ApprovalPolicy;
 use crate::authority::{Authorities, Authority, UnknownEnvironment};
 use crate::binding::Binding;
 use crate::builder::McpRuntimeBuilder;
+use crate::call::Gate;
 use crate::connection::Connection;
 use crate::deadline::Deadline;
 use crate::event::RuntimeEvent;
@@ -34,6 +36,7 @@ pub struct McpRuntime {
     profile: NameProfile,
     scope: Scope,
     authorities: Authorities,
+    gate: Arc<Gate>,
     /// The last capture, for as long as it is current.
     captured: ArcSwapOption<Binding>,
 }
@@ -57,10 +60,10 @@ impl McpRuntime {
     /// How long a shutdown takes at most, unless the host says otherwise (R11).
     pub const DEFAULT_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
-    /// Begins a new runtime.
+    /// Begins a new runtime, with the host's choice of who approves calls (A1).
     #[must_use]
-    pub fn builder() -> McpRuntimeBuilder {
-        McpRuntimeBuilder::new()
+    pub fn builder(approval: ApprovalPolicy) -> McpRuntimeBuilder {
+        McpRuntimeBuilder::new(approval)
     }
 
     pub(crate) fn run(
@@ -69,6 +72,7 @@ impl McpRuntime {
         profile: NameProfile,
         scope: Scope,
         authorities: Authorities,
+        gate: Arc<Gate>,
     ) -> Self {
         for slot in &slots {
             if matches!(slot.state(), SlotState::Starting) {
@@ -81,6 +85,7 @@ impl McpRuntime {
             profile,
             scope,
             authorities,
+            gate,
             captured: ArcSwapOption::empty(),
         }
     }
@@ -118,7 +123,13 @@ impl McpRuntime {
             return binding.clone();
         }
         let authorities = self.authorities.capture();
-        let binding = Binding::capture(&self.slots, &self.profile, &self.scope, authorities);
+        let binding = Binding::capture(
+            &self.slots,
+            &self.profile,
+            &self.scope,
+            authorities,
+            &self.gate,
+        );
         for tools in binding.collisions() {
             let tools = tools.to_vec();
             self.starter

@@ -89,6 +89,27 @@ impl RawMeta {
         self.members.push_str(&other.members);
     }
 
+    /// Adds the members of `other` at the end; those of the same names that are here already go.
+    pub fn replace_with(&mut self, other: &Self) {
+        if !self.is_empty() && !other.is_empty() {
+            let (mine, theirs) = (self.to_object(), other.to_object());
+            // Both are objects that were read before.
+            if let (Ok(mine), Ok(theirs)) = (members::read(&mine), members::read(&theirs)) {
+                let stays = |name: &[u8]| theirs.iter().all(|member| member.name != name);
+                let mut kept = Self::new();
+                for member in mine.iter().filter(|member| stays(&member.name)) {
+                    kept.push_spelled(member.spelled.get(), member.value.get());
+                }
+                *self = kept;
+            }
+        }
+        self.extend(other);
+    }
+
+    fn to_object(&self) -> String {
+        format!("{{{}}}", self.members)
+    }
+
     /// Whether there is no member.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -108,7 +129,7 @@ impl RawMeta {
 /// Writes the members as they are; `serializer` has to be one of `serde_json`.
 impl Serialize for RawMeta {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        RawValue::from_string(format!("{{{}}}", self.members))
+        RawValue::from_string(self.to_object())
             .map_err(S::Error::custom)?
             .serialize(serializer)
     }

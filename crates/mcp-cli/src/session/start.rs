@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use mcp_runtime::{
-    Environment, EnvironmentId, ErrorChain, EventStream, ListingShare, McpRuntime, McpServers,
-    MultiEnvironment, NameProfile, SandboxState,
+    ApprovalPolicy, Environment, EnvironmentId, ErrorChain, EventStream, ListingShare, McpRuntime,
+    McpServers, MultiEnvironment, NameProfile, SandboxState,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -92,7 +92,7 @@ impl Start {
     pub(super) fn begin(self, share: &ListingShare, caller: Caller) -> Result<Begun, ErrorReport> {
         self.refuse_unsupported()?;
         let mut rejected = Vec::new();
-        let mut builder = McpRuntime::builder()
+        let mut builder = McpRuntime::builder(ApprovalPolicy::approve_all())
             .share_listings(share)
             .multi_environment(MultiEnvironment::from(self.features.multi_environment_mcp))
             .name_profile(profile(self.name_limit)?);

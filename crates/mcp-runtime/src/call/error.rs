@@ -4,6 +4,7 @@ use mcp_keys::{InvalidName, McpServerKey, ResolveError, ToolKey};
 use mcp_sandbox_meta::MetaNotAnObject;
 use mcp_telemetry::{Classified, ErrorCode};
 
+use super::Blocked;
 use crate::connection::RequestError;
 use crate::outage::Outage;
 
@@ -132,6 +133,21 @@ pub enum CallErrorKind {
     /// The result is no JSON object.
     #[error("the result is not a JSON object")]
     Result,
+    /// A hook, whoever approves, or the access lookup did not let it pass; nothing was sent (H1, A1, L1).
+    #[error("the call was blocked")]
+    Blocked(#[from] Blocked),
+}
+
+impl CallErrorKind {
+    pub(crate) fn code(&self) -> ErrorCode {
+        match self {
+            Self::Request(error) => error.code(),
+            Self::CatalogChanged => ErrorCode::CatalogChanged,
+            Self::Arguments | Self::Meta(_) => ErrorCode::InvalidRequest,
+            Self::Result => ErrorCode::UnexpectedResponse,
+            Self::Blocked(_) => ErrorCode::Blocked,
+        }
+    }
 }
 
 impl CallError {
@@ -157,12 +173,7 @@ impl CallError {
     /// The bounded code (T1).
     #[must_use]
     pub fn code(&self) -> ErrorCode {
-        match &self.kind {
-            CallErrorKind::Request(error) => error.code(),
-            CallErrorKind::CatalogChanged => ErrorCode::CatalogChanged,
-            CallErrorKind::Arguments | CallErrorKind::Meta(_) => ErrorCode::InvalidRequest,
-            CallErrorKind::Result => ErrorCode::UnexpectedResponse,
-        }
+        self.kind.code()
     }
 
     /// The failed request, where there was one.

@@ -1,7 +1,14 @@
 //! One call of one tool, from the name to the result.
 
+mod access;
+mod blocked;
 mod budget;
 mod error;
+mod execute;
+mod gate;
+mod hook;
+mod intended;
+mod options;
 mod output;
 mod prepared;
 mod request_meta;
@@ -9,10 +16,18 @@ mod request_meta;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+pub use access::{Access, AccessLookup};
+pub use blocked::Blocked;
+pub(crate) use blocked::unharmed;
 pub(crate) use budget::CallBudget;
 pub use error::{CallError, CallErrorKind, PrepareError, PrepareErrorKind};
+pub(crate) use gate::Gate;
+pub use hook::{CallEnd, HookAnswer, ToolHook};
+pub use intended::IntendedCall;
+pub use options::CallOptions;
 pub use output::ToolOutput;
-pub use prepared::{CallOptions, PreparedCall};
+pub use prepared::PreparedCall;
+pub(crate) use prepared::Target;
 
 /// Names one call within this process, so that its progress can be told from others'.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -13,6 +13,7 @@ use crate::object::Object;
 pub struct ToolOutput {
     raw: Box<RawValue>,
     report: ToolReport,
+    context: Vec<String>,
 }
 
 impl ToolOutput {
@@ -21,7 +22,19 @@ impl ToolOutput {
         raw.get().starts_with('{').then(|| Self {
             report: ToolReport::read(&raw),
             raw,
+            context: Vec::new(),
         })
+    }
+
+    pub(super) fn with_context(mut self, context: Vec<String>) -> Self {
+        self.context = context;
+        self
+    }
+
+    /// What the host's hooks had to say of the call, in their order (H1). It is not the server's.
+    #[must_use]
+    pub fn context(&self) -> &[String] {
+        &self.context
     }
 
     /// The result object: content, structured content, `_meta`, and whatever else the server put into it.

@@ -13,9 +13,10 @@ pub(super) struct RequestMeta {
 
 impl RequestMeta {
     /// Takes the members of somebody else: the caller, a hook, an access lookup. Those that are reserved are left out,
-    /// whoever the server is (S6).
+    /// whoever the server is (S6). Of two members with one name the later one counts.
     pub(super) fn accept(&mut self, members: &RawValue) -> Result<(), MetaNotAnObject> {
-        self.others.extend(&RawMeta::without_reserved(members)?);
+        self.others
+            .replace_with(&RawMeta::without_reserved(members)?);
         Ok(())
     }
 
@@ -67,8 +68,8 @@ mod tests {
             (
                 &[forged, r#"{"more":0}"#, forged],
                 Some("7"),
-                format!(r#"{{"kept":1e2,"more":0,"kept":1e2,{ours}}}"#),
-                "every source, and ours come last",
+                format!(r#"{{"more":0,"kept":1e2,{ours}}}"#),
+                "every source, each member once, and ours come last",
             ),
         ] {
             assert_eq!(sent(sources, state), expected, "{why}");

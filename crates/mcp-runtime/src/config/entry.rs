@@ -15,6 +15,7 @@ use super::{
     ConfigErrorKind, Era, HttpTransport, Secret, ServerConfig, StdioTransport, ToolFilter,
     Transport,
 };
+use crate::approval::ApprovalMode;
 
 /// The members of one entry that have not been looked at yet.
 pub(super) struct Entry<'a> {
@@ -30,7 +31,7 @@ enum EraName {
 }
 
 /// Members that restrict what may run and are not supported; to ignore them would lift the restriction.
-const UNSUPPORTED: &[&str] = &["approval", "tool_approval", "includeTools", "excludeTools"];
+const UNSUPPORTED: &[&str] = &["includeTools", "excludeTools"];
 /// Members that say what other members say already.
 const REDUNDANT: &[&str] = &["type", "transport", "name", "description"];
 
@@ -38,6 +39,8 @@ const TEXT: &str = "a string";
 const TEXTS: &str = "an array of strings";
 const PAIRS: &str = "an object whose values are strings";
 const SWITCH: &str = "`true` or `false`";
+const MODE: &str = "`auto`, `prompt`, `approve` or `deny`";
+const MODES: &str = "an object whose values are `auto`, `prompt`, `approve` or `deny`";
 const SECONDS: &str = "a positive number of seconds";
 
 impl<'a> Entry<'a> {
@@ -116,7 +119,10 @@ impl<'a> Entry<'a> {
         );
         let interaction = self.seconds("interaction_timeout_sec")?;
         let total = self.seconds("max_total_timeout_sec")?;
-        let server = ServerConfig::new(name, self.transport()?)
+        let approval: Option<ApprovalMode> = self.take("approval", MODE)?;
+        let of_tools: BTreeMap<String, ApprovalMode> =
+            self.take("tool_approval", MODES)?.unwrap_or_default();
+        let mut server = ServerConfig::new(name, self.transport()?)
             .startup_timeout(startup.unwrap_or(ServerConfig::DEFAULT_STARTUP_TIMEOUT))
             .tool_timeout(tool.unwrap_or(ServerConfig::DEFAULT_TOOL_TIMEOUT))
             .interaction_timeout(interaction.unwrap_or(ServerConfig::DEFAULT_INTERACTION_TIMEOUT))
@@ -127,6 +133,12 @@ impl<'a> Entry<'a> {
             .share_listing(self.take("share_listing", SWITCH)?.unwrap_or(true))
             .era(era)
             .tool_filter(filter);
+        if let Some(mode) = approval {
+            server = server.approval(mode);
+        }
+        for (tool, mode) in of_tools {
+            server = server.tool_approval(tool, mode);
+        }
         Ok(server)
     }
 

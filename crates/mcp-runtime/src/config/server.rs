@@ -9,6 +9,7 @@ use mcp_keys::ServerName;
 use url::Url;
 
 use super::{Secret, ToolFilter};
+use crate::approval::{ApprovalMode, ApprovalModes};
 use crate::call::CallBudget;
 
 /// How to reach one server, and how long to wait for it.
@@ -38,6 +39,7 @@ pub struct ServerConfig {
     share_listing: bool,
     era: Era,
     filter: ToolFilter,
+    approval: ApprovalModes,
 }
 
 /// The way to a server.
@@ -120,6 +122,7 @@ impl ServerConfig {
             share_listing: true,
             era: Era::default(),
             filter: ToolFilter::default(),
+            approval: ApprovalModes::default(),
         }
     }
 
@@ -196,6 +199,20 @@ impl ServerConfig {
         self
     }
 
+    /// How calls of this server are decided on, where the host's policy is not to (A1).
+    #[must_use]
+    pub fn approval(mut self, mode: ApprovalMode) -> Self {
+        self.approval.server = Some(mode);
+        self
+    }
+
+    /// How calls of one of its tools are decided on, whatever is said of the server (A1).
+    #[must_use]
+    pub fn tool_approval(mut self, tool: impl Into<String>, mode: ApprovalMode) -> Self {
+        self.approval.tools.insert(tool.into(), mode);
+        self
+    }
+
     /// The configured name.
     #[must_use]
     pub fn name(&self) -> &ServerName {
@@ -241,6 +258,10 @@ impl ServerConfig {
 
     pub(crate) fn interaction_patience(&self) -> Duration {
         self.interaction_timeout
+    }
+
+    pub(crate) fn approval_modes(&self) -> &ApprovalModes {
+        &self.approval
     }
 
     pub(crate) fn filter(&self) -> &ToolFilter {

@@ -1,7 +1,6 @@
 //! Results that are not the last word: the server wants to know something before it answers (B6).
 
 use std::panic::AssertUnwindSafe;
-use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::join_all;
@@ -12,7 +11,6 @@ use tokio::time::timeout;
 
 use super::elicitations::Interaction;
 use crate::call::CallId;
-use crate::clock::{self, PauseId};
 use crate::deadline::Deadline;
 use crate::elicitation::{Elicitation, ElicitationAnswer, ElicitationMode};
 use crate::object::Object;
@@ -162,7 +160,7 @@ impl Interaction {
             return ElicitationAnswer::decline();
         };
         let server = elicitation.server().clone();
-        let _standing_still = Standstill::begin(deadline, self.patience);
+        let _standing_still = deadline.stand_still(self.patience);
         let asking = AssertUnwindSafe(async { elicitor.0.elicit(elicitation).await });
         match timeout(self.patience, asking.catch_unwind()).await {
             Ok(Ok(answer)) => answer,
@@ -175,29 +173,10 @@ impl Interaction {
     }
 }
 
-/// A pause of one deadline; dropping it ends it.
-struct Standstill<'a> {
-    id: PauseId,
-    deadline: &'a Deadline,
-}
-
-impl<'a> Standstill<'a> {
-    fn begin(deadline: &'a Deadline, cap: Duration) -> Self {
-        let id = PauseId::next();
-        deadline.pause(id, clock::from_now(cap));
-        Self { id, deadline }
-    }
-}
-
-impl Drop for Standstill<'_> {
-    fn drop(&mut self) {
-        self.deadline.resume(self.id);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::time::Duration;
 
     use super::*;
     use crate::elicitation::Elicitor;

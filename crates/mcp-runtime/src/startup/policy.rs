@@ -10,10 +10,10 @@ use std::time::Duration;
 ///
 /// ```
 /// use std::time::Duration;
-/// use mcp_runtime::{McpRuntime, ReconnectPolicy};
+/// use mcp_runtime::{ApprovalPolicy, McpRuntime, ReconnectPolicy};
 ///
 /// let patient = ReconnectPolicy::new().first_pause(Duration::from_secs(5)).longest_pause(Duration::from_secs(600));
-/// let builder = McpRuntime::builder().reconnect(patient);
+/// let builder = McpRuntime::builder(ApprovalPolicy::approve_all()).reconnect(patient);
 /// # let _ = builder;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use mcp_testkit::{Action, Rule, Script, ServerLog, ServerProcess};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::host::{Host, SERVER, at_once, logged, raw, stdio, with_tool};
+use crate::host::{Host, SERVER, at_once, builder, logged, raw, stdio, with_tool};
 use crate::person::{Person, person};
 
 fn form() -> Value {
@@ -41,7 +41,7 @@ fn curious() -> Script {
 
 /// A ready host with this handler.
 async fn ready(server: ServerConfig, handler: impl ElicitationHandler) -> Host {
-    let host = Host::begin(McpRuntime::builder().elicitation(handler).server(server));
+    let host = Host::begin(builder().elicitation(handler).server(server));
     at_once(host.runtime.settled()).await;
     let state = host.state(SERVER);
     assert!(matches!(state, ServerState::Ready { .. }), "{state:?}");
@@ -144,7 +144,7 @@ async fn a_server_may_ask_a_person_before_it_has_shaken_hands() {
     let process = script.command();
     let (handler, mut person) = person();
     let server = stdio(SERVER, &process);
-    let host = Host::begin(McpRuntime::builder().elicitation(handler).server(server));
+    let host = Host::begin(builder().elicitation(handler).server(server));
     let question = person.question().await;
     assert_eq!(question.elicitation.call(), None);
     assert!(matches!(host.state(SERVER), ServerState::Starting));
@@ -247,7 +247,7 @@ async fn a_handler_may_call_the_server_that_asks() {
             ElicitationAnswer::accept_with(content).unwrap()
         }
     };
-    let builder = McpRuntime::builder().server(stdio(SERVER, &process));
+    let builder = builder().server(stdio(SERVER, &process));
     let (runtime, _events) = builder.elicitation(handler).start().unwrap();
     let runtime = Arc::new(runtime);
     place.set(Arc::downgrade(&runtime)).unwrap();

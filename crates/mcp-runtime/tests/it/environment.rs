@@ -1,13 +1,12 @@
 //! Servers of several environments, side by side and hidden (K4, K7, K8).
 
 use mcp_runtime::{
-    CallOptions, Environment, ErrorCode, McpRuntime, McpServerKey, MultiEnvironment, RuntimeEvent,
-    ServerState,
+    CallOptions, Environment, ErrorCode, McpServerKey, MultiEnvironment, RuntimeEvent, ServerState,
 };
 use mcp_testkit::{Action, Script, ServerProcess};
 use serde_json::json;
 
-use crate::host::{Host, at_once, stdio};
+use crate::host::{Host, at_once, builder, stdio};
 
 /// A server whose tool `where` answers with the place it runs in.
 fn server_in(place: &str) -> ServerProcess {
@@ -60,7 +59,7 @@ fn hidden(host: &mut Host) -> Vec<(McpServerKey, String)> {
 #[tokio::test]
 async fn namesakes_of_two_environments_are_two_servers() {
     let (devbox, ci, own) = (server_in("devbox"), server_in("ci"), server_in("host"));
-    let builder = McpRuntime::builder()
+    let builder = builder()
         .server(stdio("docs", &own))
         .environment(environment("devbox", &[("docs", &devbox)]))
         .environment(environment("ci", &[("docs", &ci)]))
@@ -101,7 +100,7 @@ async fn namesakes_of_two_environments_are_two_servers() {
 #[tokio::test]
 async fn without_the_feature_only_the_primary_environment_is_exposed() {
     let (first, second, unselected) = (server_in("first"), server_in("second"), server_in("third"));
-    let builder = McpRuntime::builder()
+    let builder = builder()
         .environment(environment("first", &[("docs", &first)]))
         .environment(environment(
             "second",
@@ -152,7 +151,7 @@ async fn without_the_feature_only_the_primary_environment_is_exposed() {
 #[tokio::test]
 async fn without_the_feature_the_hosts_server_wins() {
     let (own, shadowed, other) = (server_in("host"), server_in("devbox"), server_in("other"));
-    let builder = McpRuntime::builder()
+    let builder = builder()
         .server(stdio("docs", &own))
         .environment(environment(
             "devbox",
@@ -177,7 +176,7 @@ async fn without_the_feature_the_hosts_server_wins() {
 #[tokio::test]
 async fn a_name_that_means_no_server_names_the_candidates() {
     let (devbox, ci, own) = (server_in("devbox"), server_in("ci"), server_in("host"));
-    let builder = McpRuntime::builder()
+    let builder = builder()
         .server(stdio("own", &own))
         .environment(environment("devbox", &[("docs", &devbox)]))
         .environment(environment("ci", &[("docs", &ci)]))
@@ -246,7 +245,7 @@ async fn a_name_that_means_no_server_names_the_candidates() {
 #[tokio::test]
 async fn the_server_of_the_only_environment_needs_no_id() {
     let devbox = server_in("devbox");
-    let builder = McpRuntime::builder()
+    let builder = builder()
         .environment(environment("devbox", &[("docs", &devbox)]))
         .multi_environment(MultiEnvironment::On);
     let host = Host::begin(builder);

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use mcp_runtime::{
-    CallError, CallOptions, Era, ErrorChain, EventStream, McpRuntime, McpRuntimeBuilder,
-    PreparedCall, ReconnectPolicy, RuntimeEvent, ServerConfig, ServerState, ShutdownReport,
-    StdioTransport, ToolOutput,
+    ApprovalPolicy, CallError, CallOptions, Era, ErrorChain, EventStream, McpRuntime,
+    McpRuntimeBuilder, PreparedCall, ReconnectPolicy, RuntimeEvent, ServerConfig, ServerState,
+    ShutdownReport, StdioTransport, ToolOutput,
 };
 use mcp_testkit::{Action, Rule, Script, ServerLog, ServerProcess};
 use serde_json::value::RawValue;
@@ -19,6 +19,11 @@ pub(crate) const SERVER: &str = "scripted";
 /// How long anything may take that is to happen at once. Below every budget that a test does not set itself, and far above
 /// what a loaded machine needs.
 const AT_ONCE: Duration = Duration::from_secs(25);
+
+/// Begins a runtime that lets every call pass.
+pub(crate) fn builder() -> McpRuntimeBuilder {
+    McpRuntime::builder(ApprovalPolicy::approve_all())
+}
 
 /// A runtime and its events.
 #[derive(Debug)]
@@ -36,7 +41,7 @@ impl Host {
 
     /// Begins to start these servers of the host's own. One that is gone stays gone, so that a log is that of one process.
     pub(crate) fn serve(servers: impl IntoIterator<Item = ServerConfig>) -> Self {
-        let builder = McpRuntime::builder().reconnect(ReconnectPolicy::never());
+        let builder = builder().reconnect(ReconnectPolicy::never());
         Self::begin(builder.servers(servers))
     }
 

@@ -16,13 +16,13 @@ mod status;
 mod unasked;
 
 use mcp_runtime::{
-    CallError, Era, ErrorCode, HttpTransport, McpRuntime, McpRuntimeBuilder, ServerConfig,
-    ServerState, ToolOutput,
+    CallError, Era, ErrorCode, HttpTransport, McpRuntimeBuilder, ServerConfig, ServerState,
+    ToolOutput,
 };
 use mcp_testkit::{Exchange, Handshake, HttpHandle, ScriptedHttp};
 use serde_json::{Value, json};
 
-use crate::host::{Host, SERVER, at_once, text};
+use crate::host::{Host, SERVER, at_once, builder, text};
 
 /// The session that the endpoint gives.
 const SESSION: &str = "session-1";
@@ -48,7 +48,7 @@ async fn ready_with(
     tools: &[&str],
 ) -> (Host, HttpHandle) {
     let (url, mut server) = ScriptedHttp::bind().await;
-    let host = Host::begin(host(McpRuntime::builder().server(remote(at(&url)))));
+    let host = Host::begin(host(builder().server(remote(at(&url)))));
     serve(&host, &mut server, Some(SESSION), tools).await;
     (host, server)
 }

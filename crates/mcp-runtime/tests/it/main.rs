@@ -16,6 +16,7 @@ mod era;
 mod failure;
 mod flood;
 mod framing;
+mod gate;
 mod host;
 mod http;
 mod listing;

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::env;
 
-use mcp_runtime::{Environment, McpRuntime, ServerConfig, StdioTransport};
+use mcp_runtime::{Environment, ServerConfig, StdioTransport};
 use mcp_testkit::{Script, ServerProcess};
 use serde_json::Value;
 
-use crate::host::{Host, SERVER, at_once, transport};
+use crate::host::{Host, SERVER, at_once, builder, transport};
 
 /// Variables of this test's own process, set by cargo, that a server has no business with.
 const SECRET: &str = "CARGO_MANIFEST_DIR";
@@ -83,7 +83,7 @@ async fn a_child_runs_where_its_environment_is() {
         .cwd(&directory)
         .server(server("outer", transport(&outer)))
         .server(server("inner", transport(&inner).cwd(&own)));
-    let host = Host::begin(McpRuntime::builder().environment(environment));
+    let host = Host::begin(builder().environment(environment));
     at_once(host.runtime.settled()).await;
     host.end().await;
     let cwd = |process: &ServerProcess| process.log().events("start")[0]["cwd"].clone();

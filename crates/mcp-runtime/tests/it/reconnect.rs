@@ -7,12 +7,12 @@ mod end;
 use std::time::Duration;
 
 use mcp_runtime::{
-    ErrorCode, McpRuntime, McpRuntimeBuilder, Outage, PrepareErrorKind, ReconnectPolicy,
-    RuntimeEvent, ServerState,
+    ErrorCode, McpRuntimeBuilder, Outage, PrepareErrorKind, ReconnectPolicy, RuntimeEvent,
+    ServerState,
 };
 use mcp_testkit::{Action, Rule, Script, ServerProcess};
 
-use crate::host::{Host, SERVER, at_once, stdio, text};
+use crate::host::{Host, SERVER, at_once, builder, stdio, text};
 
 /// A host that hardly waits before it reconnects.
 fn quick() -> McpRuntimeBuilder {
@@ -27,7 +27,7 @@ fn patient() -> McpRuntimeBuilder {
 
 fn pausing(first: Duration, longest: Duration) -> McpRuntimeBuilder {
     let policy = ReconnectPolicy::new().first_pause(first);
-    McpRuntime::builder().reconnect(policy.longest_pause(longest))
+    builder().reconnect(policy.longest_pause(longest))
 }
 
 /// Starts a server that must become ready.
@@ -178,7 +178,7 @@ async fn a_call_while_the_server_is_away_says_so() {
 /// R10: a host can do without.
 #[tokio::test]
 async fn a_server_stays_gone_where_the_host_wants_it() {
-    let builder = McpRuntime::builder().reconnect(ReconnectPolicy::never());
+    let builder = builder().reconnect(ReconnectPolicy::never());
     let (mut host, process) = play(builder, &mortal()).await;
     die(&host).await;
     let told = host.await_event(disconnected).await;

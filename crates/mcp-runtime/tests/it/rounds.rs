@@ -1,13 +1,13 @@
 //! Servers that want to know something before they answer (B6).
 
 use mcp_runtime::{
-    CallError, CallOptions, ElicitationAnswer, Era, ErrorChain, ErrorCode, McpRuntime,
-    QueryOptions, RequestErrorKind, ServerConfig, ServerState, SpokenEra, ToolOutput,
+    CallError, CallOptions, ElicitationAnswer, Era, ErrorChain, ErrorCode, QueryOptions,
+    RequestErrorKind, ServerConfig, ServerState, SpokenEra, ToolOutput,
 };
 use mcp_testkit::{Action, Rule, Script, ServerProcess};
 use serde_json::{Value, json};
 
-use crate::host::{Host, SERVER, at_once, raw, transport};
+use crate::host::{Host, SERVER, at_once, builder, raw, transport};
 use crate::person::{Person, person};
 
 const FINAL: &str =
@@ -41,7 +41,7 @@ async fn play(script: &Script, era: Era) -> (Host, ServerProcess, Person) {
     let process = script.command();
     let server = ServerConfig::stdio(SERVER.parse().expect("a name"), transport(&process));
     let (handler, person) = person();
-    let builder = McpRuntime::builder().elicitation(handler);
+    let builder = builder().elicitation(handler);
     let host = Host::begin(builder.server(server.era(era)));
     (host.settled().await, process, person)
 }

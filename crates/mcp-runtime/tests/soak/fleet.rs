@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use mcp_runtime::{
-    CallOptions, Era, ErrorChain, HttpTransport, McpRuntime, PrepareErrorKind, PreparedCall,
-    ReconnectPolicy, RuntimeEvent, ServerConfig, ServerState, StdioTransport,
+    ApprovalPolicy, CallOptions, Era, ErrorChain, HttpTransport, McpRuntime, PrepareErrorKind,
+    PreparedCall, ReconnectPolicy, RuntimeEvent, ServerConfig, ServerState, StdioTransport,
 };
 use mcp_testkit::{Random, ServerProcess};
 use serde_json::json;
@@ -71,7 +71,9 @@ impl Fleet {
         let policy = ReconnectPolicy::new()
             .first_pause(Duration::from_millis(5))
             .longest_pause(Duration::from_millis(50));
-        let builder = McpRuntime::builder().servers(servers).reconnect(policy);
+        let builder = McpRuntime::builder(ApprovalPolicy::approve_all())
+            .servers(servers)
+            .reconnect(policy);
         let (runtime, mut events) = builder.start().expect("a sound configuration");
         let (tell, away) = watch::channel(0);
         let listening = tokio::spawn(async move {

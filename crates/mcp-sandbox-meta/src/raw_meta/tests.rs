@@ -238,3 +238,25 @@ fn extending_joins_what_there_is() {
         assert_eq!(serde_json::to_string(&joined).unwrap(), expected);
     }
 }
+
+/// S6
+#[test]
+fn a_later_member_replaces_an_earlier_one_of_its_name() {
+    let meta = |json: &str| {
+        RawMeta::without_reserved(&RawValue::from_string(json.to_owned()).unwrap()).unwrap()
+    };
+    for (left, right, expected) in [
+        (
+            r#"{"a":1e2,"b":1}"#,
+            r#"{"\u0061":2}"#,
+            r#"{"b":1,"\u0061":2}"#,
+        ),
+        (r#"{"a":1,"a":2}"#, r#"{"a":3}"#, r#"{"a":3}"#),
+        (r#"{"a":1}"#, "{}", r#"{"a":1}"#),
+        ("{}", r#"{"a":1}"#, r#"{"a":1}"#),
+    ] {
+        let mut joined = meta(left);
+        joined.replace_with(&meta(right));
+        assert_eq!(serde_json::to_string(&joined).unwrap(), expected);
+    }
+}

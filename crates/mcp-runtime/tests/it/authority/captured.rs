@@ -1,18 +1,18 @@
 //! The authority of a call is that of the owning environment, as its binding captured it (S8, B1).
 
-use mcp_runtime::{CallOptions, EnvironmentId, Era, McpRuntime, MultiEnvironment};
+use mcp_runtime::{CallOptions, EnvironmentId, Era, MultiEnvironment};
 use mcp_testkit::{Action, Rule, Script};
 use serde_json::json;
 
 use super::{STATE, environment, meta, opted_in, state, told};
-use crate::host::{Host, SERVER, at_once, logged, raw, stdio};
+use crate::host::{Host, SERVER, at_once, builder, logged, raw, stdio};
 
 /// S3
 #[tokio::test]
 async fn a_state_is_sent_to_the_byte() {
     let process = opted_in().command();
     let local = environment("local").sandbox_state(state(STATE));
-    let builder = McpRuntime::builder().environment(local);
+    let builder = builder().environment(local);
     let host = Host::begin(builder.server(stdio(SERVER, &process)));
     let host = host.settled().await;
     let options = CallOptions::new().meta(raw(r#"{"mine":1}"#));
@@ -24,7 +24,7 @@ async fn a_state_is_sent_to_the_byte() {
 #[tokio::test]
 async fn a_call_carries_the_state_that_its_binding_captured() {
     let process = opted_in().command();
-    let builder = McpRuntime::builder().environment(environment("local"));
+    let builder = builder().environment(environment("local"));
     let host = Host::begin(builder.server(stdio(SERVER, &process)));
     let host = host.settled().await;
     let (local, runtime) = (id("local"), &host.runtime);
@@ -49,7 +49,7 @@ async fn a_call_carries_the_state_that_its_binding_captured() {
 async fn a_call_names_the_launcher_that_its_binding_captured() {
     let process = opted_in().command();
     let local = environment("local").sandbox_state(state("0"));
-    let builder = McpRuntime::builder().environment(local.launcher("/bin/true"));
+    let builder = builder().environment(local.launcher("/bin/true"));
     let host = Host::begin(builder.server(stdio(SERVER, &process)));
     let host = host.settled().await;
     let (local, runtime) = (id("local"), &host.runtime);
@@ -77,7 +77,7 @@ async fn each_environment_has_an_authority_of_its_own() {
     let (of_host, of_box) = (opted_in().command(), opted_in().command());
     let local = environment("local").sandbox_state(state("\"local\""));
     let devbox = environment("devbox").sandbox_state(state("\"devbox\""));
-    let builder = McpRuntime::builder()
+    let builder = builder()
         .multi_environment(MultiEnvironment::On)
         .environment(local.launcher("/bin/true"))
         .environment(devbox.launcher("/bin/echo").server(stdio(SERVER, &of_box)))
@@ -107,7 +107,7 @@ async fn every_round_of_a_call_says_the_same() {
         .rule(Rule::on_tool("t", [Action::Result(again)]).times(2))
         .command();
     let local = environment("local").sandbox_state(state("0"));
-    let builder = McpRuntime::builder().environment(local.launcher("/bin/true"));
+    let builder = builder().environment(local.launcher("/bin/true"));
     let server = stdio(SERVER, &process).era(Era::Modern);
     let host = Host::begin(builder.server(server)).settled().await;
     let change = async {

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use mcp_runtime::{McpRuntime, ReconnectPolicy, RuntimeEvent};
+use mcp_runtime::{ReconnectPolicy, RuntimeEvent};
 use mcp_testkit::{Action, Handshake, Rule, Script};
 use serde_json::{Value, json};
 
 use super::{capabilities, environment, meta, state, told};
-use crate::host::{Host, SERVER, stdio};
+use crate::host::{Host, SERVER, builder, stdio};
 
 /// The answer to `initialize` of a server that says this under `experimental`.
 fn initialize(experimental: &Value) -> [Action; 1] {
@@ -26,7 +26,7 @@ async fn check(first: &Value, second: &Value, expected: [Option<&str>; 2]) {
         .command();
     let soon = ReconnectPolicy::new().first_pause(Duration::from_millis(10));
     let local = environment("local").sandbox_state(state("0"));
-    let builder = McpRuntime::builder().reconnect(soon).environment(local);
+    let builder = builder().reconnect(soon).environment(local);
     let host = Host::begin(builder.server(stdio(SERVER, &process)));
     let mut host = host.settled().await;
     host.call("t").await.expect("an answer before the end");

@@ -4,9 +4,7 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use mcp_runtime::{
-    CallError, CallOptions, ErrorCode, McpRuntime, McpRuntimeBuilder, RuntimeEvent, ToolOutput,
-};
+use mcp_runtime::{CallError, CallOptions, ErrorCode, McpRuntimeBuilder, RuntimeEvent, ToolOutput};
 use mcp_sandbox_meta::LauncherProbe;
 use mcp_testkit::{Action, Rule, Script, ServerProcess};
 use serde_json::{Value, json};
@@ -15,14 +13,14 @@ use tokio::time::Instant;
 use super::peer::{Peer, Place};
 use super::stub::{Stub, gone};
 use super::{capabilities, environment, meta, opted_in, state, told};
-use crate::host::{Host, SERVER, at_once, stdio, text};
+use crate::host::{Host, SERVER, at_once, builder, stdio, text};
 
 const QUESTION: &str = "sandbox --sandbox-state-json {} --help";
 
 /// A host whose environment has this launcher.
 fn launching(launcher: &Stub) -> McpRuntimeBuilder {
     let local = environment("local").sandbox_state(state("0"));
-    McpRuntime::builder().environment(local.launcher(launcher.executable()))
+    builder().environment(local.launcher(launcher.executable()))
 }
 
 async fn play(launcher: &Stub, script: &Script) -> (Host, ServerProcess) {
@@ -85,7 +83,7 @@ async fn no_launcher_is_asked_for_whom_it_is_of_no_use() {
         if has_state {
             local = local.sandbox_state(state("0"));
         }
-        let builder = McpRuntime::builder().environment(local);
+        let builder = builder().environment(local);
         let host = Host::begin(builder.server(peer.config())).settled().await;
         host.call("t").await.expect(why);
         host.end().await;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
-use mcp_runtime::{CallOptions, McpRuntime};
+use mcp_runtime::CallOptions;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use super::peer::{Peer, Place};
 use super::{capabilities, environment, state};
-use crate::host::{Host, raw};
+use crate::host::{Host, builder, raw};
 
 #[derive(Deserialize)]
 struct Call<'a> {
@@ -100,7 +100,7 @@ async fn check(scenario: &str, call: &Call<'_>, any_state: &str) {
     let local = environment("local")
         .sandbox_state(state(meta.state.map_or(any_state, RawValue::get)))
         .launcher(&launcher);
-    let builder = McpRuntime::builder().environment(local);
+    let builder = builder().environment(local);
     let host = Host::begin(builder.server(peer.config())).settled().await;
 
     // The host's own members come first.

@@ -6,13 +6,13 @@ use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
-use mcp_runtime::{CallOptions, McpRuntime};
+use mcp_runtime::CallOptions;
 use serde_json::{Value, json};
 
 use super::peer::Peer;
 use super::peer::Place::{self, Endpoint, ModernEndpoint, ModernProcess, Process};
 use super::{capabilities, environment, state};
-use crate::host::Host;
+use crate::host::{Host, builder};
 
 const LAUNCHER: &[u8] = b"/bin/true";
 
@@ -27,7 +27,7 @@ async fn sent(capabilities: &Value, place: Place, launcher: Option<&[u8]>) -> St
     if let Some(launcher) = launcher {
         local = local.launcher(PathBuf::from(OsStr::from_bytes(launcher)));
     }
-    let builder = McpRuntime::builder().client("host", "1").environment(local);
+    let builder = builder().client("host", "1").environment(local);
     let host = Host::begin(builder.server(peer.config())).settled().await;
     let called = host.call_with("t", CallOptions::new()).await;
     called.expect("whatever the server says of itself, it can be called");

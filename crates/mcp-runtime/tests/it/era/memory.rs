@@ -3,18 +3,17 @@
 use std::time::Duration;
 
 use mcp_runtime::{
-    Era, ListingShare, McpRuntime, McpRuntimeBuilder, ReconnectPolicy, RuntimeEvent, ServerConfig,
-    SpokenEra,
+    Era, ListingShare, McpRuntimeBuilder, ReconnectPolicy, RuntimeEvent, ServerConfig, SpokenEra,
 };
 use mcp_testkit::{Action, Handshake, Rule, Script, ScriptedHttp, ServerProcess};
 use serde_json::Value;
 
 use super::{discovered, modern, not_found, server, tools};
-use crate::host::{Host, SERVER, at_once, transport};
+use crate::host::{Host, SERVER, at_once, builder, transport};
 
 fn quick() -> McpRuntimeBuilder {
     let policy = ReconnectPolicy::new().first_pause(Duration::from_millis(10));
-    McpRuntime::builder().reconnect(policy)
+    builder().reconnect(policy)
 }
 
 async fn start(builder: McpRuntimeBuilder, server: ServerConfig) -> Host {
@@ -88,7 +87,7 @@ async fn an_era_is_known_to_every_runtime_that_shares() {
             None => transport(&process),
         };
         let server = ServerConfig::stdio(name.parse().expect("a server name"), transport);
-        start(McpRuntime::builder().share_listings(share), server)
+        start(builder().share_listings(share), server)
     };
     let other = ListingShare::default();
     for (name, argument, share, expected, why) in [
@@ -119,7 +118,7 @@ async fn a_legacy_endpoint_is_asked_for_its_era_at_once() {
     for round in 1..=2 {
         let transport = mcp_runtime::HttpTransport::new(url.parse().expect("a URL"));
         let server = ServerConfig::http(SERVER.parse().expect("a server name"), transport);
-        let starting = start(McpRuntime::builder().share_listings(&share), server);
+        let starting = start(builder().share_listings(&share), server);
         let serving = async {
             if round == 1 {
                 let first = endpoint.expect_post("server/discover").await;

@@ -5,14 +5,14 @@ mod subscription;
 use std::time::Duration;
 
 use mcp_runtime::{
-    CallOptions, Era, ErrorCode, ListingShare, McpRuntime, Phase, RuntimeEvent, ServerConfig,
-    ServerState, SpokenEra,
+    CallOptions, Era, ErrorCode, ListingShare, Phase, RuntimeEvent, ServerConfig, ServerState,
+    SpokenEra,
 };
 use mcp_testkit::{Exchange, Handshake, HttpHandle, HttpResponse, ScriptedHttp};
 use serde_json::{Value, json};
 
 use super::{OK, at, check, for_request, remote};
-use crate::host::{Host, SERVER, at_once, raw, text};
+use crate::host::{Host, SERVER, at_once, builder, raw, text};
 
 fn server(url: &str) -> ServerConfig {
     remote(at(url)).era(Era::Modern)
@@ -166,13 +166,7 @@ async fn marked_arguments_go_into_headers() {
 
     let (url, mut endpoint) = ScriptedHttp::bind().await;
     let share = ListingShare::default();
-    let begin = || {
-        Host::begin(
-            McpRuntime::builder()
-                .share_listings(&share)
-                .server(server(&url)),
-        )
-    };
+    let begin = || Host::begin(builder().share_listings(&share).server(server(&url)));
     let hosts = [begin(), begin()];
     let serving = async {
         for _ in &hosts {

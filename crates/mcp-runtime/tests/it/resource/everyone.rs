@@ -1,13 +1,13 @@
 //! Resources of all servers at once, and of the one that is meant (P1, K7).
 
 use mcp_runtime::{
-    Environment, ErrorCode, McpRuntime, MultiEnvironment, QueryErrorKind, QueryOptions, Resource,
+    Environment, ErrorCode, MultiEnvironment, QueryErrorKind, QueryOptions, Resource,
 };
 use mcp_testkit::{Action, Rule, Script, ServerProcess};
 use serde_json::Value;
 
 use super::{declaring, definitions, listing, page};
-use crate::host::{Host, at_once, stdio, text};
+use crate::host::{Host, at_once, builder, stdio, text};
 
 /// A server with this one resource.
 fn serving(uri: &str) -> Script {
@@ -30,7 +30,7 @@ async fn host(own: &[Place<'_>], ci: &[Place<'_>], devbox: &[Place<'_>]) -> Host
         let id = id.parse().expect("an environment id");
         Environment::new(id).servers(configs(places))
     };
-    let builder = McpRuntime::builder()
+    let builder = builder()
         .servers(configs(own))
         .environment(environment("devbox", devbox))
         .environment(environment("ci", ci))

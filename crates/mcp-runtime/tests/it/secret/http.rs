@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use http::{HeaderName, HeaderValue};
-use mcp_runtime::{CallOptions, Era, HttpTransport, McpRuntime, ServerConfig, ServerState};
+use mcp_runtime::{CallOptions, Era, HttpTransport, ServerConfig, ServerState};
 use mcp_testkit::{Exchange, Handshake, HeldConnection, HttpHandle, HttpResponse, ScriptedHttp};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::witness::{Secret, Witness};
 use super::{ARGUMENT, INHERITED, inherited, options, options_secrets};
-use crate::host::{Host, SERVER, at_once, raw};
+use crate::host::{Host, SERVER, at_once, builder, raw};
 
 const HEADER: &str = "hush-value-of-a-header";
 const USER: &str = "hush-user-of-a-url";
@@ -88,7 +88,7 @@ fn refusal(number: usize, exchange: &Exchange) -> Option<HttpResponse> {
 }
 
 fn begin(server: ServerConfig) -> Host {
-    Host::begin(McpRuntime::builder().server(server))
+    Host::begin(builder().server(server))
 }
 
 /// The startup fails while this goes on.

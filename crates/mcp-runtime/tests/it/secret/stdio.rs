@@ -3,15 +3,14 @@
 use std::time::Duration;
 
 use mcp_runtime::{
-    ElicitationAnswer, Environment, Era, McpRuntime, SandboxState, ServerConfig, ServerState,
-    StdioTransport,
+    ElicitationAnswer, Environment, Era, SandboxState, ServerConfig, ServerState, StdioTransport,
 };
 use mcp_testkit::{Action, Handshake, Rule, Script, ServerProcess};
 use serde_json::{Value, json};
 
 use super::witness::{Secret, Witness};
 use super::{INHERITED, inherited, options, options_secrets};
-use crate::host::{Host, SERVER, at_once, logged, raw, with_tool};
+use crate::host::{Host, SERVER, at_once, builder, logged, raw, with_tool};
 
 const ARGUMENT: &str = "hush-argument-of-the-command";
 const VALUE: &str = "hush-value-in-the-environment";
@@ -53,7 +52,7 @@ fn begin(server: ServerConfig) -> Host {
         ElicitationAnswer::accept_with(content).expect("an object")
     };
     Host::begin(
-        McpRuntime::builder()
+        builder()
             .environment(environment.sandbox_state(state).server(server))
             .elicitation(move |_| async move { answer() }),
     )

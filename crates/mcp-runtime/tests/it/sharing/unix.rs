@@ -6,13 +6,13 @@ mod leading;
 mod outside;
 mod scope;
 
-use mcp_runtime::{ListingShare, McpRuntime, ServerConfig, ServerState};
+use mcp_runtime::{ListingShare, ServerConfig, ServerState};
 
-use crate::host::{Host, SERVER, at_once};
+use crate::host::{Host, SERVER, at_once, builder};
 
 /// Begins to start one server in a runtime of its own that shares its listings.
 fn begin(share: &ListingShare, server: ServerConfig) -> Host {
-    Host::begin(McpRuntime::builder().share_listings(share).server(server))
+    Host::begin(builder().share_listings(share).server(server))
 }
 
 /// Waits until a startup has ended well; whether its listing came from another.

@@ -7,7 +7,7 @@ use mcp_testkit::{Action, Script};
 
 use super::beside;
 use super::census::{is_alive, pid_in};
-use crate::host::{Host, at_once, with_tool};
+use crate::host::{Host, at_once, builder, with_tool};
 
 /// It follows SIGTERM.
 const FOLLOWS: &str = "sh -c 'echo $$ > \"$0\"; exec sleep 600' \"$0\"";
@@ -105,7 +105,7 @@ async fn what_a_server_that_died_leaves_in_its_group_is_ended() {
     let process = with_tool(Script::new(), "fatal", [Action::Kill]).command();
     let server = beside(STUBBORN, &pid_file, &process);
     // A second one would be none of this.
-    let alone = McpRuntime::builder().reconnect(ReconnectPolicy::never());
+    let alone = builder().reconnect(ReconnectPolicy::never());
     let host = Host::begin(alone.server(server));
     at_once(host.runtime.settled()).await;
     host.call("fatal").await.unwrap_err();

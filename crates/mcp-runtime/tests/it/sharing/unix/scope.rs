@@ -2,15 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use mcp_runtime::{
-    Elicitation, ElicitationAnswer, ListingShare, McpRuntime, ServerConfig, ToolFilter,
-};
+use mcp_runtime::{Elicitation, ElicitationAnswer, ListingShare, ServerConfig, ToolFilter};
 use mcp_testkit::Script;
 use tempfile::TempDir;
 
 use super::gated::{Gated, legacy};
 use super::{begin, count_shared, end, shared};
-use crate::host::Host;
+use crate::host::{Host, builder};
 
 /// The client called `one`, with a person to ask.
 const ASKS: &str = "one that asks";
@@ -26,7 +24,7 @@ async fn check(
     let gated = Gated::new(&Script::new().tool_named("search"));
     let share = ListingShare::default();
     let startup = |server, client: &str| {
-        let builder = McpRuntime::builder().share_listings(&share).server(server);
+        let builder = builder().share_listings(&share).server(server);
         Host::begin(if client == ASKS {
             builder
                 .client("one", "1.0")
