@@ -81,6 +81,22 @@ impl UnsupportedVersion {
 }
 
 impl ServerFacts {
+    /// What an answer to `initialize` says. Everything but the version is taken as it comes.
+    pub(super) fn of_greeting(answer: &RawValue) -> Result<Self, HandshakeError> {
+        let fail = |kind| HandshakeError::Request(RequestError::new(INITIALIZE, kind));
+        let version = required(answer, "protocolVersion").map_err(RequestErrorKind::Unexpected);
+        let protocol_version: String = version.map_err(fail)?;
+        check_version(&protocol_version).map_err(HandshakeError::Version)?;
+        let members = Object::of(answer);
+        Ok(Self {
+            era: SpokenEra::Legacy,
+            protocol_version,
+            server_info: members.get("serverInfo").map(ToOwned::to_owned),
+            capabilities: members.get("capabilities").map(ToOwned::to_owned),
+            wants_sandbox_state: advertises_sandbox_state(answer.get()),
+        })
+    }
+
     /// Whether the server says that it announces changes of its tools.
     pub(crate) fn announces_tools(&self) -> bool {
         let tools = self.capability("tools").map(Object::of);
@@ -117,11 +133,6 @@ pub(crate) fn greeting(config: &ClientConfig) -> serde_json::Result<Box<RawValue
     to_raw_value(config)
 }
 
-/// The version in an answer to `initialize`.
-pub(crate) fn version_of(answer: &RawValue) -> Result<String, RequestErrorKind> {
-    required(answer, "protocolVersion").map_err(RequestErrorKind::Unexpected)
-}
-
 /// A member that an answer must have.
 fn required<T: DeserializeOwned>(answer: &RawValue, name: &'static str) -> serde_json::Result<T> {
     let value = Object::read(answer)?.get(name);
@@ -130,28 +141,19 @@ fn required<T: DeserializeOwned>(answer: &RawValue, name: &'static str) -> serde
     serde_json::from_str(value.get()).map_err(wrong)
 }
 
-/// `initialize` and its acknowledgement. Everything but the version is taken as it comes.
+/// `initialize` and its acknowledgement.
 pub(super) async fn legacy(
     link: &Link,
     greeting: &RawValue,
     deadline: &Deadline,
 ) -> Result<ServerFacts, HandshakeError> {
-    let fail = |kind| HandshakeError::Request(RequestError::new(INITIALIZE, kind));
     let raw = link.request(INITIALIZE, |_| greeting, None, deadline);
     let raw = raw.await.map_err(HandshakeError::Request)?;
-    let protocol_version = version_of(&raw).map_err(fail)?;
-    check_version(&protocol_version).map_err(HandshakeError::Version)?;
-    let answer = Object::of(&raw);
-    link.agreed(&protocol_version);
+    let facts = ServerFacts::of_greeting(&raw)?;
+    link.agreed(&facts.protocol_version);
     let notified = link.notify(INITIALIZED, deadline).await;
     notified.map_err(HandshakeError::Request)?;
-    Ok(ServerFacts {
-        era: SpokenEra::Legacy,
-        protocol_version,
-        server_info: answer.get("serverInfo").map(ToOwned::to_owned),
-        capabilities: answer.get("capabilities").map(ToOwned::to_owned),
-        wants_sandbox_state: advertises_sandbox_state(raw.get()),
-    })
+    Ok(facts)
 }
 
 /// `server/discover`. There is nothing to acknowledge: every request carries what the server needs.

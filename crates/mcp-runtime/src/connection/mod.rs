@@ -72,7 +72,8 @@ pub(crate) use subscription::Subscription;
 #[derive(Debug)]
 pub(crate) struct Connection {
     key: McpServerKey,
-    facts: ServerFacts,
+    /// As they were at first; a renewed session may have others.
+    facts: Arc<ServerFacts>,
     link: Link,
     catalog: LiveCatalog<Tool>,
     refresh: Arc<RefreshGate>,
@@ -267,7 +268,7 @@ impl Stranger {
         }
         Ok(Connection {
             key: self.key,
-            facts,
+            facts: Arc::new(facts),
             link: self.link,
             catalog: LiveCatalog::new(),
             refresh: self.refresh,
@@ -315,8 +316,13 @@ impl Connection {
         &self.key
     }
 
-    pub(crate) fn facts(&self) -> &ServerFacts {
-        &self.facts
+    /// What the server says of itself now.
+    pub(crate) fn facts(&self) -> Arc<ServerFacts> {
+        let renewed = match &self.link {
+            Link::Stdio(_) => None,
+            Link::Http(link) => link.renewed_facts(),
+        };
+        renewed.unwrap_or_else(|| self.facts.clone())
     }
 
     /// What the server offers, before filters.

@@ -7,6 +7,7 @@ use rmcp::model::ErrorCode as RpcCode;
 
 use super::codec::{Malformed, RpcError};
 use super::disconnect::Disconnect;
+use super::handshake::UnsupportedVersion;
 use super::http::HttpError;
 use super::input::UnfitInput;
 use super::outbox::Refused;
@@ -49,6 +50,9 @@ pub enum RequestErrorKind {
     /// The endpoint did not answer in the protocol.
     #[error(transparent)]
     Http(#[from] HttpError),
+    /// The endpoint has begun another session, of a version that we do not speak (R5, R10).
+    #[error(transparent)]
+    Version(#[from] UnsupportedVersion),
     /// The server wants to know something that nobody can tell it (B6).
     #[error(transparent)]
     Input(#[from] UnfitInput),
@@ -88,6 +92,7 @@ impl RequestError {
             RequestErrorKind::Rpc(_) => ErrorCode::ProtocolError,
             RequestErrorKind::Malformed(_)
             | RequestErrorKind::Unexpected(_)
+            | RequestErrorKind::Version(_)
             | RequestErrorKind::Input(_) => ErrorCode::UnexpectedResponse,
             RequestErrorKind::RoundsExceeded { .. } => ErrorCode::InputRequiredRoundsExceeded,
             RequestErrorKind::Closed(_) | RequestErrorKind::Refused(Refused::Closed) => {

@@ -6,6 +6,9 @@
 
 use std::time::Duration;
 
+use futures_util::future::{Either, select};
+use tokio::time::timeout;
+
 use super::Starter;
 use super::error::Failure;
 use super::route::{Route, Way};
@@ -17,7 +20,7 @@ use crate::deadline::{Deadline, Elapsed};
 use crate::event::RuntimeEvent;
 use crate::slot::{Slot, SlotState};
 
-/// How long an endpoint may take to answer in the era that is tried first, when there is another to try.
+/// How long an endpoint may take to answer in the modern era before it is asked in the legacy one too.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a process that refused an era may take to end before it is killed.
 const PROBE_PATIENCE: Duration = Duration::from_secs(2);
@@ -67,31 +70,52 @@ impl Starter {
     ) -> Result<Connected, Failure> {
         let (first, reason) = self.first_era(slot, route);
         let only = reason == Reason::Configured;
-        let failed = match self.ask(slot, route, first, only, deadline).await {
-            Ok(connected) => return Ok(connected),
-            Err(attempt) if only || deadline.has_passed() || !attempt.may_speak_another(first) => {
+        let mut asking = Box::pin(self.ask(slot, route, first, deadline));
+        let patience = match &route.way {
+            // Time tells only that an endpoint may not speak the modern era: it is asked in the other one beside that.
+            Way::Http(_) if first == SpokenEra::Modern && !only => {
+                (deadline.remaining() / PROBE_SHARE).min(PROBE_TIMEOUT)
+            }
+            _ => Duration::MAX,
+        };
+        let failed = match timeout(patience, &mut asking).await {
+            Ok(Ok(connected)) => return Ok(connected),
+            Ok(Err(attempt))
+                if only || deadline.has_passed() || !attempt.may_speak_another(first) =>
+            {
                 return Err(attempt.failure());
             }
-            Err(attempt) => attempt,
+            Ok(Err(attempt)) => Some(attempt),
+            Err(_slow) => None,
         };
-        if let Some(process) = &failed.process {
+        let second = first.other();
+        if let Some(process) = failed.as_ref().and_then(|failed| failed.process.as_ref()) {
             end(process, deadline).await.map_err(Failure::out_of_time)?;
         }
-        let second = first.other();
-        // What becomes of a server that reconnects is told once it has.
+        self.tell_of_another(slot, second);
+        let beside = Box::pin(self.ask(slot, route, second, deadline));
+        let failed = match failed {
+            Some(failed) => match beside.await {
+                Ok(connected) => return Ok(connected),
+                Err(attempt) => (failed, attempt),
+            },
+            None => match both(asking, beside).await {
+                Ok(connected) => return Ok(connected),
+                Err(failed) => failed,
+            },
+        };
+        // What a server said in the era it is known to speak is what helps. Nearly every one speaks the legacy era.
+        let (of_first, of_second) = failed;
+        let known = reason == Reason::SpokenBefore || first == SpokenEra::Legacy;
+        Err(if known { of_first } else { of_second }.failure())
+    }
+
+    /// What becomes of a server that reconnects is told once it has.
+    fn tell_of_another(&self, slot: &Slot, era: SpokenEra) {
         if slot.look(|state| matches!(state, SlotState::Starting)) {
-            self.connector.events.state(RuntimeEvent::Retrying {
-                server: slot.key.clone(),
-                era: second,
-            });
-        }
-        match self.ask(slot, route, second, true, deadline).await {
-            Ok(connected) => Ok(connected),
-            // What a server said in the era it is known to speak is what helps. Nearly every one speaks the legacy era.
-            Err(_) if reason == Reason::SpokenBefore || first == SpokenEra::Legacy => {
-                Err(failed.failure())
-            }
-            Err(attempt) => Err(attempt.failure()),
+            let server = slot.key.clone();
+            let events = &self.connector.events;
+            events.state(RuntimeEvent::Retrying { server, era });
         }
     }
 
@@ -112,27 +136,19 @@ impl Starter {
         slot: &Slot,
         route: &Route<'_>,
         era: SpokenEra,
-        last: bool,
         deadline: &Deadline,
     ) -> Result<Connected, Attempt> {
-        let probe = Deadline::after((deadline.remaining() / PROBE_SHARE).min(PROBE_TIMEOUT));
         let patience = slot.config.interaction_patience();
-        let (stranger, process, deadline) = match &route.way {
+        let (stranger, process) = match &route.way {
             Way::Stdio(launch) => {
                 let spawning = self.connector.spawn(&slot.key, launch, patience);
                 let process = spawning.process().clone();
                 self.processes.add(&slot.key, process.clone());
-                (spawning.started(deadline).await, Some(process), deadline)
+                (spawning.started(deadline).await, Some(process))
             }
             Way::Http(http) => {
-                // Time tells only that an endpoint does not speak the modern era.
-                let deadline = if last || era == SpokenEra::Legacy {
-                    deadline
-                } else {
-                    &probe
-                };
                 let stranger = self.connector.http(&slot.key, http, era, patience);
-                (stranger, None, deadline)
+                (stranger, None)
             }
         };
         let connection = match stranger {
@@ -145,6 +161,23 @@ impl Starter {
                 process,
             }),
             Err(error) => Err(Attempt { error, process }),
+        }
+    }
+}
+
+/// Whichever attempt connects first; otherwise both.
+async fn both<T, U>(first: T, second: U) -> Result<Connected, (Attempt, Attempt)>
+where
+    T: Future<Output = Result<Connected, Attempt>> + Unpin,
+    U: Future<Output = Result<Connected, Attempt>> + Unpin,
+{
+    match select(first, second).await {
+        Either::Left((Ok(connected), _)) | Either::Right((Ok(connected), _)) => Ok(connected),
+        Either::Left((Err(of_first), second)) => {
+            second.await.map_err(|of_second| (of_first, of_second))
+        }
+        Either::Right((Err(of_second), first)) => {
+            first.await.map_err(|of_first| (of_first, of_second))
         }
     }
 }
@@ -176,6 +209,7 @@ impl Attempt {
                 RequestErrorKind::Http(HttpError::Unauthorized { .. }) => false,
                 RequestErrorKind::Http(error) => !error.is_unreachable(),
                 RequestErrorKind::Encode(_)
+                | RequestErrorKind::Version(_)
                 | RequestErrorKind::Input(_)
                 | RequestErrorKind::RoundsExceeded { .. } => false,
             },

@@ -2,6 +2,7 @@
 
 mod answer;
 mod body;
+mod doubt;
 mod elicitation;
 mod goodbye;
 mod handshake;

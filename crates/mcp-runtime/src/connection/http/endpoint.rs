@@ -154,6 +154,13 @@ impl Endpoint {
         Ok(response.status())
     }
 
+    /// A body without what endpoints repeat of what they were asked with.
+    pub(super) fn without_secrets(&self, body: &[u8]) -> Vec<u8> {
+        self.redaction
+            .of(String::from_utf8_lossy(body).into_owned())
+            .into_bytes()
+    }
+
     /// What a refusal means.
     pub(super) fn explain(&self, refusal: &Refusal) -> HttpError {
         let body = Excerpt::new(&refusal.body, &self.redaction);

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::FutureExt;
+use http::{HeaderMap, StatusCode};
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -15,7 +16,7 @@ use super::session::Stamp;
 use super::{Message, Shared};
 use crate::connection::codec::{self, Inbound, Malformed, Reply, RpcError};
 use crate::connection::disconnect::Disconnect;
-use crate::connection::handshake::{self, INITIALIZE, INITIALIZED};
+use crate::connection::handshake::{HandshakeError, INITIALIZE, INITIALIZED, ServerFacts};
 use crate::connection::in_flight::InFlight;
 use crate::connection::request::{RequestError, RequestErrorKind};
 use crate::deadline::Deadline;
@@ -67,12 +68,27 @@ impl Shared {
         let stamp = self.session.settled().await;
         let body = self.post_as(message, &stamp).await?;
         match body {
-            Body::Refused(refusal) if stamp.has_session() && is_loss(&refusal) => {
+            Body::Refused(refusal) if self.is_loss(&refusal, &stamp) => {
                 self.renew(&stamp).await?;
-                self.post_as(message, &self.session.settled().await).await
+                let body = self.post_as(message, &self.session.settled().await).await?;
+                // It was no certain sign, and was none at all: the endpoint still has the session.
+                if refusal.status != StatusCode::NOT_FOUND
+                    && matches!(&body, Body::Refused(again) if again.status == refusal.status)
+                {
+                    self.session.was_not_lost();
+                    self.let_go(stamp.headers);
+                }
+                Ok(body)
             }
             body => Ok(body),
         }
+    }
+
+    /// Whether a refusal says that the session of `stamp` is lost.
+    pub(super) fn is_loss(&self, refusal: &Refusal, stamp: &Stamp) -> bool {
+        stamp.has_session()
+            && is_loss(refusal)
+            && (refusal.status == StatusCode::NOT_FOUND || self.session.believes_in_loss())
     }
 
     async fn post_as(&self, message: &Message, stamp: &Stamp) -> Result<Body, RequestErrorKind> {
@@ -94,7 +110,7 @@ impl Shared {
             Body::Events(response) => self.events(id, response).await,
             Body::Refused(refusal) => {
                 let error = self.endpoint.explain(&refusal);
-                match rpc_error(&refusal.body) {
+                match rpc_error(&self.endpoint.without_secrets(&refusal.body)) {
                     // Who is not let in was not heard, whatever the body says.
                     Some(rpc) if !matches!(error, HttpError::Unauthorized { .. }) => {
                         self.dispatch.reply(id, Reply::Error(rpc));
@@ -145,8 +161,17 @@ impl Shared {
                 Err(elapsed) => Err(RequestError::new(INITIALIZE, elapsed)),
             },
         };
-        self.session.renewed(begun.is_ok(), &lost);
+        let in_vain = self.session.renewed(begun.is_ok(), &lost);
+        if let Some(headers) = in_vain {
+            self.let_go(headers);
+        }
         begun.map_err(Arc::new)
+    }
+
+    /// Ends a session that nobody uses. Nobody waits for that.
+    fn let_go(self: &Arc<Self>, session: HeaderMap) {
+        let shared = self.clone();
+        tokio::spawn(async move { shared.delete(session).await });
     }
 
     async fn begin_again(self: &Arc<Self>) -> Result<(), RequestError> {
@@ -156,8 +181,12 @@ impl Shared {
         let answering = async { self.receive(in_flight.id(), body?).await };
         answering.await.map_err(fail)?;
         let result = in_flight.result().await?;
-        let version = handshake::version_of(&result).map_err(fail)?;
-        self.session.agreed(&version);
+        let facts = ServerFacts::of_greeting(&result).map_err(|error| match error {
+            HandshakeError::Request(error) => error,
+            HandshakeError::Version(version) => fail(version.into()),
+        })?;
+        self.session.agreed(&facts.protocol_version);
+        self.renewed.store(Some(Arc::new(facts)));
         self.notify(INITIALIZED, PATIENCE).await?;
         tracing::info!("the endpoint had lost the session; a new one was begun");
         // Another process may offer other tools.
@@ -221,7 +250,7 @@ impl From<Unanswered> for RequestErrorKind {
 
 /// Whether the endpoint says that it does not know the session. Some answer 400 instead of 404, with or without a
 /// JSON-RPC error; a few codes of the protocol say that the request was read and is what is wrong.
-pub(super) fn is_loss(refusal: &Refusal) -> bool {
+fn is_loss(refusal: &Refusal) -> bool {
     match refusal.status.as_u16() {
         404 => true,
         400 => !rpc_error(&refusal.body)
@@ -246,8 +275,6 @@ fn rpc_error(body: &[u8]) -> Option<RpcError> {
 
 #[cfg(test)]
 mod tests {
-    use http::StatusCode;
-
     use super::*;
 
     /// R10

@@ -21,6 +21,7 @@ mod tls;
 use std::sync::Arc;
 use std::time::Duration;
 
+use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use mcp_keys::McpServerKey;
 use serde::Serialize;
@@ -43,7 +44,7 @@ use super::codec;
 use super::disconnect::Disconnect;
 use super::dispatch::Dispatch;
 use super::elicitations::Interaction;
-use super::handshake::SpokenEra;
+use super::handshake::{ServerFacts, SpokenEra};
 use super::in_flight::InFlight;
 use super::notice::Notices;
 use super::outbox::Outbox;
@@ -75,6 +76,8 @@ struct Shared {
     outbox: Arc<Outbox>,
     /// What begins a session.
     greeting: Box<RawValue>,
+    /// What the endpoint said of itself when it last began a session in place of a lost one.
+    renewed: ArcSwapOption<ServerFacts>,
     closed: CancellationToken,
 }
 
@@ -109,6 +112,7 @@ impl HttpLink {
             pending,
             outbox,
             greeting,
+            renewed: ArcSwapOption::empty(),
             closed,
         });
         tokio::spawn(outgoing::send_owed(shared.clone()));
@@ -164,6 +168,11 @@ impl HttpLink {
     /// The version was agreed on.
     pub(crate) fn agreed(&self, version: &str) {
         self.shared.session.agreed(version);
+    }
+
+    /// What the endpoint says of itself since it has lost a session.
+    pub(crate) fn renewed_facts(&self) -> Option<Arc<ServerFacts>> {
+        self.shared.renewed.load_full()
     }
 
     /// Listens to what the endpoint says unasked, where the era has a stream for that.
@@ -232,13 +241,18 @@ impl Shared {
 
     /// An endpoint that forgets its sessions by itself need not be told, so whatever it answers is fine.
     async fn say_goodbye(&self) {
-        if let Some(stamp) = self.session.end() {
-            let deleting = self.endpoint.delete(stamp.headers);
-            match timeout(GOODBYE_TIMEOUT, deleting).await {
-                Ok(Ok(status)) => tracing::debug!(%status, "the session was ended"),
-                Ok(Err(error)) => tracing::debug!(%error, "the session could not be ended"),
-                Err(_) => tracing::debug!("the session was not ended in time"),
-            }
+        if let Some(headers) = self.session.end() {
+            self.delete(headers).await;
+        }
+    }
+
+    /// Ends the session that these headers name.
+    async fn delete(&self, headers: http::HeaderMap) {
+        let deleting = self.endpoint.delete(headers);
+        match timeout(GOODBYE_TIMEOUT, deleting).await {
+            Ok(Ok(status)) => tracing::debug!(%status, "the session was ended"),
+            Ok(Err(error)) => tracing::debug!(%error, "the session could not be ended"),
+            Err(_) => tracing::debug!("the session was not ended in time"),
         }
     }
 }

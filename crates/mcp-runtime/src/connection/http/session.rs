@@ -1,15 +1,20 @@
 //! The session with an endpoint: what is said with every request, and how a lost one is begun again (R10).
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use futures_util::future::{BoxFuture, FutureExt, Shared};
 use http::{HeaderMap, HeaderName, HeaderValue};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::endpoint::SESSION_ID;
 use crate::connection::request::RequestError;
 
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+
+/// For how long a refusal that may have other reasons is not taken for the loss of a session, once it was none.
+const DOUBT: Duration = Duration::from_secs(60);
 
 /// The end of the beginning of a new session, shared by everyone who waits for it.
 pub(super) type Renewal = Shared<BoxFuture<'static, Result<(), Arc<RequestError>>>>;
@@ -29,6 +34,10 @@ struct State {
     renewal: Option<Renewal>,
     /// Cancelled when there is another session.
     over: CancellationToken,
+    /// There will be no session any more.
+    ended: bool,
+    /// When a refusal was last taken for the loss of a session, and was not.
+    mistaken: Option<Instant>,
 }
 
 /// What a request says of its session.
@@ -108,10 +117,23 @@ impl Session {
         self.state().version = HeaderValue::from_str(version).ok();
     }
 
-    /// The session ends: its id, if there is one to be ended.
-    pub(super) fn end(&self) -> Option<Stamp> {
-        let stamp = self.stamp();
-        self.state().id.take().map(|_| stamp)
+    /// The session ends, for good: what names it, if there is one to be ended.
+    pub(super) fn end(&self) -> Option<HeaderMap> {
+        let headers = self.stamp().headers;
+        let mut state = self.state();
+        state.ended = true;
+        state.id.take().map(|_| headers)
+    }
+
+    /// The session of `stamp` was begun again, and the request it had refused was refused again: it had not been lost.
+    pub(super) fn was_not_lost(&self) {
+        self.state().mistaken = Some(Instant::now());
+    }
+
+    /// Whether what is no certain sign of a loss is to be taken for one: not again for a while after it was none.
+    pub(super) fn believes_in_loss(&self) -> bool {
+        let mistaken = self.state().mistaken;
+        mistaken.is_none_or(|at| at.elapsed() > DOUBT)
     }
 
     /// The renewal of the session of `lost`: one that is under way, or else what `begin` makes; `None` when there is a
@@ -130,14 +152,22 @@ impl Session {
     }
 
     /// The renewal of the session of `lost` is over. If nothing came of it, that one is still the one to be renewed:
-    /// whatever the endpoint has opened meanwhile is no session that can be used.
-    pub(super) fn renewed(&self, is_begun: bool, lost: &Stamp) {
+    /// whatever the endpoint has opened meanwhile is no session that can be used, and is returned to be ended.
+    pub(super) fn renewed(&self, is_begun: bool, lost: &Stamp) -> Option<HeaderMap> {
+        let headers = self.stamp().headers;
         let mut state = self.state();
         state.renewal = None;
-        if !is_begun {
+        if is_begun && !state.ended {
+            return None;
+        }
+        let opened = state.id.take().map(|_| headers);
+        let opened =
+            opened.filter(|headers| headers.get(SESSION_ID) != lost.headers.get(SESSION_ID));
+        if !state.ended {
             state.id = lost.headers.get(SESSION_ID).cloned();
             state.generation = lost.generation;
         }
+        opened
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -171,15 +201,62 @@ mod tests {
         assert_eq!(begun.get(), 1);
 
         session.opened(None);
-        session.renewed(false, &lost);
+        assert!(session.renewed(false, &lost).is_none());
         let again = renewal().expect("it is still to be renewed");
         assert!(again.await.is_ok());
         assert_eq!(begun.get(), 2);
 
         session.opened(id("2"));
-        session.renewed(true, &lost);
+        assert!(session.renewed(true, &lost).is_none());
         assert!(renewal().is_none(), "there is a newer session");
         assert_eq!(begun.get(), 2);
+    }
+
+    /// R11: no session is left to the endpoint that nobody uses.
+    #[test]
+    fn what_was_opened_in_vain_is_to_be_ended() {
+        let named = |headers: Option<HeaderMap>| {
+            headers.and_then(|headers| headers.get(SESSION_ID).cloned())
+        };
+        let session = Session::default();
+        session.opened(id("1"));
+        let lost = session.stamp();
+        session.opened(id("2"));
+        assert_eq!(named(session.renewed(false, &lost)), id("2"));
+        assert_eq!(
+            named(session.end()),
+            id("1"),
+            "the first one is still the one that counts"
+        );
+
+        let session = Session::default();
+        session.opened(id("1"));
+        let lost = session.stamp();
+        assert_eq!(named(session.end()), id("1"));
+        session.opened(id("2"));
+        assert_eq!(
+            named(session.renewed(true, &lost)),
+            id("2"),
+            "it came too late"
+        );
+        assert!(session.end().is_none(), "nothing is ended twice");
+
+        let session = Session::default();
+        session.opened(id("1"));
+        let lost = session.stamp();
+        assert!(session.end().is_some());
+        assert!(session.renewed(false, &lost).is_none());
+        assert!(session.end().is_none(), "nothing is ended twice");
+    }
+
+    #[tokio::test(flavor = "current_thread", start_paused = true)]
+    async fn a_loss_that_was_none_is_not_believed_again_for_a_while() {
+        let session = Session::default();
+        assert!(session.believes_in_loss());
+        session.was_not_lost();
+        assert!(!session.believes_in_loss());
+        tokio::time::advance(DOUBT + Duration::from_secs(1)).await;
+        assert!(session.believes_in_loss());
     }
 
     #[test]

@@ -10,11 +10,10 @@ use tokio::time::{Instant, sleep, timeout};
 use super::Shared;
 use super::endpoint::{BODY_LIMIT, LAST_EVENT_ID, Offer, exchange};
 use super::error::HttpError;
-use super::exchange::is_loss;
 use super::pause::Pause;
 use super::session::Stamp;
 use super::sse::{Event, EventBuffer};
-use crate::connection::codec::{self, Malformed};
+use crate::connection::codec::{self, Inbound, Malformed};
 use crate::connection::request::RequestErrorKind;
 
 /// How long the end of a stream is waited for once its answer is there, so that its connection can be used again.
@@ -89,9 +88,10 @@ impl Shared {
                 return Ok(());
             }
         }
-        // By the book, what was not ended never was. An answer that is whole is taken all the same.
+        // By the book, what was not ended never was. An answer that is whole is taken all the same; whatever else would be
+        // taken again when the stream is resumed.
         events.finish(|event| {
-            if matches!(&event, Event::Message(message) if codec::decode(message).is_ok()) {
+            if matches!(&event, Event::Message(message) if is_reply(message)) {
                 self.event(&event, id);
             }
         });
@@ -169,9 +169,7 @@ async fn listen_in(session: &Stamp, shared: &Arc<Shared>, pause: &mut Pause) {
             }
             Ok(Offer::Refused(refusal)) if refusal.may_pass() => asked = refusal.retry_after(),
             // It was known before.
-            Ok(Offer::Refused(refusal))
-                if offered && session.has_session() && is_loss(&refusal) =>
-            {
+            Ok(Offer::Refused(refusal)) if offered && shared.is_loss(&refusal, session) => {
                 if let Err(error) = shared.renew(session).await {
                     tracing::debug!(%error, "the session of the stream of announcements is lost");
                 }
@@ -186,6 +184,14 @@ async fn listen_in(session: &Stamp, shared: &Arc<Shared>, pause: &mut Pause) {
             pause.reset();
         }
     }
+}
+
+/// Whether a message answers something.
+fn is_reply(message: &[u8]) -> bool {
+    matches!(
+        codec::decode(message),
+        Ok(Inbound::Reply { .. } | Inbound::Stray(_))
+    )
 }
 
 /// The header that says where to go on; `None` when the server has not said how.

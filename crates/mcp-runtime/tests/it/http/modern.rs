@@ -1,18 +1,18 @@
 //! Endpoints of the era without a handshake: 2026-07-28 (R5, C5, C9, B4).
 
+mod era;
 mod subscription;
 
 use std::time::Duration;
 
 use mcp_runtime::{
-    CallOptions, Era, ErrorCode, ListingShare, Phase, RuntimeEvent, ServerConfig, ServerState,
-    SpokenEra,
+    CallOptions, Era, ErrorCode, ListingShare, RuntimeEvent, ServerConfig, ServerState, SpokenEra,
 };
-use mcp_testkit::{Exchange, Handshake, HttpHandle, HttpResponse, ScriptedHttp};
+use mcp_testkit::{Exchange, HttpHandle, HttpResponse, ScriptedHttp};
 use serde_json::{Value, json};
 
 use super::{OK, at, check, for_request, remote};
-use crate::host::{Host, SERVER, at_once, builder, raw, text};
+use crate::host::{Host, SERVER, at_once, builder, raw};
 
 fn server(url: &str) -> ServerConfig {
     remote(at(url)).era(Era::Modern)
@@ -309,139 +309,4 @@ async fn a_call_that_is_given_up_closes_its_stream_and_says_nothing() {
     );
     assert_eq!(endpoint.waiting(), [""; 0], "the endpoint is told nothing");
     host.end().await;
-}
-
-/// R5: an endpoint may do anything with a question that it does not know.
-#[tokio::test]
-async fn whatever_is_answered_to_a_question_of_this_era_the_other_is_tried() {
-    let ok = HttpResponse::new(200);
-    let json = |body: &str| HttpResponse::new(200).body("application/json", body);
-    let rows = [
-        (
-            HttpResponse::new(400).untyped_body("Bad Request: Server not initialized"),
-            "400",
-        ),
-        (HttpResponse::new(404), "404"),
-        (HttpResponse::new(405), "405"),
-        (HttpResponse::new(406), "406"),
-        (
-            HttpResponse::new(500).body("text/html", "<h1>oops</h1>"),
-            "500",
-        ),
-        (ok.clone(), "nothing"),
-        (ok.clone().body("text/html", "<html>"), "a page"),
-        (
-            ok.body("text/event-stream", ": bye\n\n"),
-            "a stream without an answer",
-        ),
-        (json("{}"), "no message"),
-        (
-            json(r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"m"}}"#),
-            "an error for null",
-        ),
-        (
-            json(r#"{"jsonrpc":"2.0","id":1,"error":{"code":"E"}}"#),
-            "an error that is none",
-        ),
-        (
-            json(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
-            "a result that is none",
-        ),
-        (
-            json(r#"{"jsonrpc":"2.0","id":1,"result":{"supportedVersions":null}}"#),
-            "no versions",
-        ),
-        (
-            json(r#"{"jsonrpc":"2.0","id":1,"result":{"supportedVersions":["2099-01-01"]}}"#),
-            "other versions",
-        ),
-        (
-            json(r#"{"jsonrpc":"2.0","id":1,"result":["2026-07-28"]}"#),
-            "a list",
-        ),
-    ];
-    for (response, reason) in rows {
-        let (url, mut endpoint) = ScriptedHttp::bind().await;
-        let host = Host::serve([remote(at(&url)).era(Era::Auto)]);
-        let serving = async {
-            endpoint
-                .expect_post("server/discover")
-                .await
-                .respond(response)
-                .await;
-            endpoint.initialize(Handshake::new(), None).await;
-            endpoint
-                .expect_post("tools/list")
-                .await
-                .result(super::listing(&["t"]))
-                .await;
-        };
-        at_once(async { tokio::join!(host.runtime.settled(), serving) }).await;
-        let state = host.state(SERVER);
-        let legacy = matches!(
-            state,
-            ServerState::Ready {
-                era: SpokenEra::Legacy,
-                ..
-            }
-        );
-        assert!(legacy, "{reason}: {state:?}");
-        host.end().await;
-    }
-}
-
-/// R5: who is not let in is not let in in the other era either.
-#[tokio::test]
-async fn an_endpoint_that_asks_for_credentials_is_asked_once() {
-    let (url, mut endpoint) = ScriptedHttp::bind().await;
-    let host = Host::serve([remote(at(&url)).era(Era::Auto)]);
-    let serving = async {
-        endpoint
-            .expect_post("server/discover")
-            .await
-            .respond(HttpResponse::new(401))
-            .await;
-    };
-    at_once(async { tokio::join!(host.runtime.settled(), serving) }).await;
-    let ServerState::Failed { error, .. } = host.state(SERVER) else {
-        panic!("{:?}", host.state(SERVER))
-    };
-    let message = text(&*error);
-    assert_eq!(
-        (error.code(), error.phase()),
-        (ErrorCode::AuthRequired, Phase::Handshake),
-        "{message}"
-    );
-    assert_eq!(endpoint.waiting(), [""; 0]);
-    host.end().await;
-}
-
-/// R5: everything but the versions is taken as it comes.
-#[tokio::test]
-async fn an_endpoint_may_say_strange_things_of_itself() {
-    let versions = r#""supportedVersions":["2025-11-25","2026-07-28","draft"]"#;
-    for members in [
-        "",
-        r#","capabilities":null,"_meta":null"#,
-        r#","capabilities":[],"_meta":7"#,
-        r#","capabilities":{"tools":true},"_meta":{"io.modelcontextprotocol/serverInfo":"acme"}"#,
-        r#","_meta":[],"ttlMs":"soon","resultType":7,"instructions":null"#,
-    ] {
-        let (url, mut endpoint) = ScriptedHttp::bind().await;
-        let host = Host::serve([server(&url)]);
-        let serving = async {
-            let request = endpoint.expect_post("server/discover").await;
-            request
-                .result_raw(&format!("{{{versions}{members}}}"))
-                .await;
-            endpoint
-                .expect_post("tools/list")
-                .await
-                .result(super::listing(&["t"]))
-                .await;
-        };
-        at_once(async { tokio::join!(host.runtime.settled(), serving) }).await;
-        assert_eq!(host.tools(), ["t"], "{members}");
-        host.end().await;
-    }
 }

@@ -142,3 +142,24 @@ async fn a_stream_that_always_ends_is_resumed_until_the_deadline() {
         .await;
     end(&host, server).await;
 }
+
+/// By the book, an event that was not ended never was: what it asks comes again, and is answered once.
+#[tokio::test]
+async fn what_a_broken_event_asks_is_answered_when_it_comes_whole() {
+    let (host, mut server) = ready(&["t"]).await;
+    let ping = r#"data: {"jsonrpc":"2.0","id":"p","method":"ping"}"#;
+    let serve = async |server: &mut HttpHandle, mut stream: EventStream, id: Value| {
+        stream.send_raw(place("a")).await;
+        ends(stream, ping).await;
+        let mut stream = again(server, "a").await;
+        stream.send_raw(format!("{ping}\n\n")).await;
+        let answer = server.expect_post_of_response().await;
+        assert_eq!(answer.id(), "p");
+        answer.accept().await;
+        assert_eq!(server.waiting(), [""; 0], "it is answered once");
+        ends(stream, &ok(&id)).await;
+    };
+    let (outcome, ()) = streaming(&host, &mut server, serve).await;
+    check(outcome, Ok(()), "the call goes on");
+    end(&host, server).await;
+}
