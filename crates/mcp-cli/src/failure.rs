@@ -55,7 +55,8 @@ impl Failure {
             | Self::Prepare(_) => ExitStatus::Usage,
             Self::Call(error) => match error.code() {
                 ErrorCode::RequestTimeout => ExitStatus::Timeout,
-                ErrorCode::InvalidRequest => ExitStatus::Usage,
+                // Only the configuration denies what was typed.
+                ErrorCode::InvalidRequest | ErrorCode::Blocked => ExitStatus::Usage,
                 _ => ExitStatus::Server,
             },
             Self::Startup(_) | Self::NotConnected { .. } => ExitStatus::Server,

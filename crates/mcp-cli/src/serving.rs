@@ -1,10 +1,12 @@
 //! Servers for as long as a command works with them.
 
+use std::future::ready;
 use std::pin::pin;
 use std::time::Duration;
 
 use mcp_runtime::{
-    ApprovalPolicy, McpRuntime, McpRuntimeBuilder, ReconnectPolicy, RuntimeEvent, ShutdownReport,
+    ApprovalDecision, ApprovalPolicy, McpRuntime, McpRuntimeBuilder, ReconnectPolicy, RuntimeEvent,
+    ShutdownReport,
 };
 
 use tokio::time::sleep;
@@ -17,8 +19,10 @@ use crate::screen;
 const WORD_AFTER: Duration = Duration::from_millis(300);
 
 /// A builder that tells servers who is calling. A command does its work once: a server that is gone is no use to it.
+///
+/// Whoever typed a call approves it, so that one whose mode is `prompt` is made; one whose mode is `deny` is not.
 pub(crate) fn builder() -> McpRuntimeBuilder {
-    McpRuntime::builder(ApprovalPolicy::approve_all())
+    McpRuntime::builder(ApprovalPolicy::ask(|_typed| ready(ApprovalDecision::Once)))
         .client("mcp-runtime", env!("CARGO_PKG_VERSION"))
         .reconnect(ReconnectPolicy::never())
 }

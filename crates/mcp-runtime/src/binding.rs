@@ -8,8 +8,8 @@ use mcp_keys::{
     ToolKey, ToolName, ToolNameIndex,
 };
 
-use crate::authority::{Authorities, Authority, CapturedAuthorities};
-use crate::call::{Gate, PrepareError, PrepareErrorKind, PreparedCall, Target};
+use crate::authority::{Authorities, CapturedAuthorities};
+use crate::call::{Gates, PrepareError, PrepareErrorKind, PreparedCall, Target};
 use crate::connection::Connection;
 use crate::outage::Outage;
 use crate::scope::Scope;
@@ -34,7 +34,7 @@ struct Captured {
     lost: Vec<LostServer>,
     scope: Scope,
     authorities: CapturedAuthorities,
-    gate: Arc<Gate>,
+    gates: Arc<Gates>,
 }
 
 #[derive(Debug)]
@@ -94,7 +94,7 @@ impl Binding {
         profile: &NameProfile,
         scope: &Scope,
         authorities: CapturedAuthorities,
-        gate: &Arc<Gate>,
+        gates: &Arc<Gates>,
     ) -> Self {
         let mut servers = Vec::new();
         let mut lost = Vec::new();
@@ -135,7 +135,7 @@ impl Binding {
                 lost,
                 scope: scope.clone(),
                 authorities,
-                gate: gate.clone(),
+                gates: gates.clone(),
             }),
         }
     }
@@ -247,7 +247,11 @@ impl Binding {
 
     fn prepared(&self, key: &ToolKey) -> Option<PreparedCall> {
         let Captured {
-            places, servers, ..
+            places,
+            servers,
+            authorities,
+            gates,
+            ..
         } = &*self.captured;
         let (_, place) = places[places.binary_search_by(|(other, _)| other.cmp(key)).ok()?];
         let BoundServer {
@@ -255,27 +259,23 @@ impl Binding {
             connection,
             snapshot,
         } = &servers[place.server];
-        let target = Target {
-            slot: slot.clone(),
-            connection: connection.clone(),
-            snapshot: snapshot.clone(),
-            item: place.item,
-        };
-        let authority = self.authority(connection.key());
-        let gate = self.captured.gate.clone();
-        Some(PreparedCall::new(key.clone(), target, authority, gate))
+        let owner = self.owner(connection.key());
+        let authority = authorities.get(owner).cloned().unwrap_or_default();
+        Some(PreparedCall::new(
+            Target::new(key.clone(), owner.clone(), snapshot.clone(), place.item),
+            connection.clone(),
+            slot.clone(),
+            authority,
+            gates.clone(),
+        ))
     }
 
-    /// The authority of the environment that owns a server; the host's servers live under the primary one's (S8).
-    fn authority(&self, server: &McpServerKey) -> Authority {
-        let Captured {
-            authorities, scope, ..
-        } = &*self.captured;
-        let owner = match server.scope() {
+    /// The environment that owns a server; the host's servers live under the primary one (S8).
+    fn owner<'a>(&'a self, server: &'a McpServerKey) -> &'a EnvironmentId {
+        match server.scope() {
             ServerScope::Environment(id) => id,
-            ServerScope::Host => scope.selected.primary(),
-        };
-        authorities.get(owner).cloned().unwrap_or_default()
+            ServerScope::Host => self.captured.scope.selected.primary(),
+        }
     }
 }
 

@@ -11,9 +11,8 @@ use mcp_keys::{
 };
 use rmcp::model::Implementation;
 
-use crate::approval::ApprovalPolicy;
 use crate::authority::Authorities;
-use crate::call::{AccessLookup, Gate, ToolHook};
+use crate::call::{AccessLookup, ApprovalPolicy, Approvals, Gates, Hook, Lookup, ToolHook};
 use crate::config::ServerConfig;
 use crate::connection::{Connector, Tls};
 use crate::elicitation::{ElicitationHandler, Elicitor};
@@ -38,7 +37,9 @@ pub struct McpRuntimeBuilder {
     reconnect: ReconnectPolicy,
     client: Implementation,
     elicitor: Option<Elicitor>,
-    gate: Gate,
+    approval: ApprovalPolicy,
+    hooks: Vec<Hook>,
+    access: Option<Lookup>,
 }
 
 /// Listings that several runtimes of one process share (C0), and what they found out about the eras that servers speak
@@ -81,7 +82,9 @@ impl McpRuntimeBuilder {
             reconnect: ReconnectPolicy::default(),
             client: Implementation::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")),
             elicitor: None,
-            gate: Gate::new(approval),
+            approval,
+            hooks: Vec::new(),
+            access: None,
         }
     }
 
@@ -149,17 +152,17 @@ impl McpRuntimeBuilder {
         self
     }
 
-    /// Adds a hook: it looks at every call before it is made, and at what came of it (H1).
+    /// Adds a hook, to run after those that were added before it (H1).
     #[must_use]
     pub fn hook(mut self, hook: impl ToolHook) -> Self {
-        self.gate.hooks.push(Arc::new(hook));
+        self.hooks.push(Hook(Arc::new(hook)));
         self
     }
 
-    /// Looks up for every call whether it may be made and what its server is to know (L1).
+    /// Asks this about the access of each call (L1). Without it, every call has access.
     #[must_use]
     pub fn access(mut self, lookup: impl AccessLookup) -> Self {
-        self.gate.access = Some(Arc::new(lookup));
+        self.access = Some(Lookup(Arc::new(lookup)));
         self
     }
 
@@ -205,8 +208,12 @@ impl McpRuntimeBuilder {
             environments
                 .map(|environment| (environment.id().clone(), environment.authority().clone())),
         );
-        let gate = Arc::new(self.gate);
-        let runtime = McpRuntime::run(slots, starter, self.profile, scope, authorities, gate);
+        let gates = Gates {
+            hooks: self.hooks,
+            approvals: Approvals::new(self.approval),
+            access: self.access,
+        };
+        let runtime = McpRuntime::run(slots, starter, self.profile, scope, authorities, gates);
         Ok((runtime, stream))
     }
 
@@ -290,14 +297,7 @@ impl McpRuntimeBuilder {
             } else {
                 SlotState::Disabled
             };
-            let owner = origin.clone();
-            slots.push(Arc::new(Slot::new(
-                exposed.clone(),
-                owner,
-                config,
-                cwd,
-                state,
-            )));
+            slots.push(Arc::new(Slot::new(exposed.clone(), config, cwd, state)));
         }
         for hidden in exposure.hidden() {
             let Some(Configured { config, cwd }) = configured.remove(hidden.key()) else {
@@ -309,7 +309,6 @@ impl McpRuntimeBuilder {
                 reason,
             });
             slots.push(Arc::new(Slot::new(
-                server.clone(),
                 server,
                 config,
                 cwd,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
-use crate::clock::{self, Clock, PauseId};
+use crate::clock::{Clock, PauseId, from_now};
 
 /// A budget on tokio's clock. Everything done under it draws on the same time (R2, B3).
 ///
@@ -63,6 +63,16 @@ impl Deadline {
         self.at().saturating_duration_since(Instant::now())
     }
 
+    /// Stands still until what is returned is dropped, and for `cap` at most (B3).
+    pub(crate) fn stand_still(&self, cap: Duration) -> Standstill<'_> {
+        let pause = PauseId::next();
+        self.pause(pause, from_now(cap));
+        Standstill {
+            pause,
+            deadline: self,
+        }
+    }
+
     /// Stands still until the pause is ended by [`resume`](Self::resume), and until `until` at most.
     pub(crate) fn pause(&self, pause: PauseId, until: Instant) {
         self.clock
@@ -72,14 +82,6 @@ impl Deadline {
     pub(crate) fn resume(&self, pause: PauseId) {
         self.clock
             .send_modify(|clock| clock.resume(pause, Instant::now()));
-    }
-
-    /// Stands still for as long as the guard lives, and for `cap` at most.
-    pub(crate) fn stand_still(&self, cap: Duration) -> Standstill<'_> {
-        let pause = PauseId::next();
-        self.pause(pause, clock::from_now(cap));
-        let deadline = self;
-        Standstill { pause, deadline }
     }
 
     /// Begins anew, as far as the total reaches.
@@ -93,6 +95,14 @@ impl Deadline {
         if self.has_passed() {
             return Err(self.elapsed());
         }
+        self.bound_once_begun(future).await
+    }
+
+    /// As [`bound`](Self::bound); a deadline that has passed still lets `future` do what it can do at once.
+    pub(crate) async fn bound_once_begun<F: Future>(
+        &self,
+        future: F,
+    ) -> Result<F::Output, Elapsed> {
         tokio::select! {
             biased;
             output = future => Ok(output),
@@ -137,7 +147,6 @@ mod tests {
     use tokio::time::sleep;
 
     use super::*;
-    use crate::clock::from_now;
 
     fn seconds(seconds: u64) -> Duration {
         Duration::from_secs(seconds)

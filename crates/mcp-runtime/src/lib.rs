@@ -40,7 +40,6 @@
 //! classifies failures.
 
 mod address;
-mod approval;
 mod authority;
 mod binding;
 mod builder;
@@ -69,17 +68,15 @@ mod status;
 mod tool;
 
 pub use address::ServerAddress;
-pub use approval::{
-    ApprovalDecision, ApprovalFileError, ApprovalFileErrorKind, ApprovalMode, ApprovalPolicy,
-    ApprovalRequest, ApprovalStore, Approver, DefinitionDigest, FileApprovalStore,
-    LaunchFingerprint, StoreError, StoredApproval,
-};
 pub use authority::UnknownEnvironment;
 pub use binding::{Binding, BoundTool};
 pub use builder::{BuildError, ListingShare, McpRuntimeBuilder};
 pub use call::{
-    Access, AccessLookup, Blocked, CallEnd, CallError, CallErrorKind, CallId, CallOptions,
-    HookAnswer, IntendedCall, PrepareError, PrepareErrorKind, PreparedCall, ToolHook, ToolOutput,
+    Access, AccessLookup, ApprovalDecision, ApprovalFile, ApprovalFileError, ApprovalFileErrorKind,
+    ApprovalMode, ApprovalPolicy, ApprovalRecord, ApprovalStore, ApprovalStoreError, Approver,
+    Blocked, CallError, CallErrorKind, CallHandler, CallId, CallOptions, CallOutcome,
+    DefinitionDigest, HookOutput, Invocation, LaunchFingerprint, PrepareError, PrepareErrorKind,
+    PreparedCall, ToolHook, ToolOutput,
 };
 pub use chain::ErrorChain;
 pub use config::{

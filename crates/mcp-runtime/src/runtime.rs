@@ -11,11 +11,10 @@ use futures_util::future::join_all;
 use mcp_keys::{EnvironmentId, NameProfile};
 use mcp_sandbox_meta::SandboxState;
 
-use crate::approval::ApprovalPolicy;
 use crate::authority::{Authorities, Authority, UnknownEnvironment};
 use crate::binding::Binding;
 use crate::builder::McpRuntimeBuilder;
-use crate::call::Gate;
+use crate::call::{ApprovalPolicy, Gates};
 use crate::connection::Connection;
 use crate::deadline::Deadline;
 use crate::event::RuntimeEvent;
@@ -36,7 +35,7 @@ pub struct McpRuntime {
     profile: NameProfile,
     scope: Scope,
     authorities: Authorities,
-    gate: Arc<Gate>,
+    gates: Arc<Gates>,
     /// The last capture, for as long as it is current.
     captured: ArcSwapOption<Binding>,
 }
@@ -60,7 +59,7 @@ impl McpRuntime {
     /// How long a shutdown takes at most, unless the host says otherwise (R11).
     pub const DEFAULT_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
-    /// Begins a new runtime, with the host's choice of who approves calls (A1).
+    /// Begins a new runtime, whose calls are approved like this (A1).
     #[must_use]
     pub fn builder(approval: ApprovalPolicy) -> McpRuntimeBuilder {
         McpRuntimeBuilder::new(approval)
@@ -72,7 +71,7 @@ impl McpRuntime {
         profile: NameProfile,
         scope: Scope,
         authorities: Authorities,
-        gate: Arc<Gate>,
+        gates: Gates,
     ) -> Self {
         for slot in &slots {
             if matches!(slot.state(), SlotState::Starting) {
@@ -85,7 +84,7 @@ impl McpRuntime {
             profile,
             scope,
             authorities,
-            gate,
+            gates: Arc::new(gates),
             captured: ArcSwapOption::empty(),
         }
     }
@@ -128,7 +127,7 @@ impl McpRuntime {
             &self.profile,
             &self.scope,
             authorities,
-            &self.gate,
+            &self.gates,
         );
         for tools in binding.collisions() {
             let tools = tools.to_vec();

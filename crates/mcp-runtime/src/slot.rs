@@ -7,7 +7,6 @@ use std::time::Duration;
 use mcp_keys::{HiddenReason, McpServerKey};
 use tokio::sync::watch;
 
-use crate::approval::LaunchFingerprint;
 use crate::config::ServerConfig;
 use crate::connection::Connection;
 use crate::outage::Outage;
@@ -18,8 +17,6 @@ use crate::startup::StartupError;
 pub(crate) struct Slot {
     /// The key under which it is exposed.
     pub(crate) key: McpServerKey,
-    /// Its own key, which says who configured it (K8).
-    pub(crate) owner: McpServerKey,
     pub(crate) config: ServerConfig,
     /// The working directory of its environment.
     pub(crate) cwd: Option<PathBuf>,
@@ -50,14 +47,12 @@ pub(crate) enum SlotState {
 impl Slot {
     pub(crate) fn new(
         key: McpServerKey,
-        owner: McpServerKey,
         config: ServerConfig,
         cwd: Option<PathBuf>,
         state: SlotState,
     ) -> Self {
         Self {
             key,
-            owner,
             config,
             cwd,
             state: watch::Sender::new(state),
@@ -105,17 +100,6 @@ impl Slot {
         let mut state = self.state.subscribe();
         // The sender lives in `self`.
         let _ = state.wait_for(fits).await;
-    }
-
-    /// What is started when this server is (A1).
-    pub(crate) fn fingerprint(&self) -> LaunchFingerprint {
-        let transport = self.config.transport();
-        LaunchFingerprint::of(
-            self.owner.environment(),
-            &[],
-            self.cwd.as_deref(),
-            transport,
-        )
     }
 
     /// How many tools are offered, after filters.

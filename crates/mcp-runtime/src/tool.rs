@@ -45,6 +45,14 @@ impl Tool {
         object.unwrap_or(r#"{"type":"object"}"#)
     }
 
+    /// Whether its server says that it changes nothing (A1). Servers may say what they like.
+    pub(crate) fn is_harmless(&self) -> bool {
+        let annotations = Object::of(&self.definition).get("annotations");
+        let annotations = annotations.map(Object::of).unwrap_or_default();
+        let hint = |name: &str| annotations.read_as::<bool>(name);
+        hint("readOnlyHint") == Some(true) && hint("destructiveHint") != Some(true)
+    }
+
     /// Whether two listings define the same tool.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)

@@ -89,31 +89,28 @@ impl RawMeta {
         self.members.push_str(&other.members);
     }
 
-    /// Adds the members of `other` at the end; those of the same names that are here already go.
+    /// As [`extend`](Self::extend); the members of `other` take the place of those with the same names.
     pub fn replace_with(&mut self, other: &Self) {
-        if !self.is_empty() && !other.is_empty() {
-            let (mine, theirs) = (self.to_object(), other.to_object());
-            // Both are objects that were read before.
-            if let (Ok(mine), Ok(theirs)) = (members::read(&mine), members::read(&theirs)) {
-                let stays = |name: &[u8]| theirs.iter().all(|member| member.name != name);
-                let mut kept = Self::new();
-                for member in mine.iter().filter(|member| stays(&member.name)) {
-                    kept.push_spelled(member.spelled.get(), member.value.get());
-                }
-                *self = kept;
+        let (mine, theirs) = (self.text(), other.text());
+        // Both are objects already.
+        if let (Ok(mine), Ok(theirs)) = (members::read(&mine), members::read(&theirs)) {
+            let stays = |name: &[u8]| theirs.iter().all(|member| member.name != name);
+            *self = Self::new();
+            for member in mine.iter().filter(|member| stays(&member.name)) {
+                self.push_spelled(member.spelled.get(), member.value.get());
             }
         }
         self.extend(other);
-    }
-
-    fn to_object(&self) -> String {
-        format!("{{{}}}", self.members)
     }
 
     /// Whether there is no member.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
+    }
+
+    fn text(&self) -> String {
+        format!("{{{}}}", self.members)
     }
 
     fn push_spelled(&mut self, key: &str, value: &str) {
@@ -129,7 +126,7 @@ impl RawMeta {
 /// Writes the members as they are; `serializer` has to be one of `serde_json`.
 impl Serialize for RawMeta {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        RawValue::from_string(self.to_object())
+        RawValue::from_string(self.text())
             .map_err(S::Error::custom)?
             .serialize(serializer)
     }

@@ -25,6 +25,8 @@ struct Details {
     stderr_tail: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     candidates: Vec<McpServerKey>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    context: Vec<Box<RawValue>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -44,6 +46,7 @@ impl ErrorReport {
             rpc: None,
             stderr_tail: None,
             candidates: Vec::new(),
+            context: Vec::new(),
         }))
     }
 
@@ -67,7 +70,8 @@ impl ErrorReport {
     }
 
     pub(crate) fn of_call(error: &CallError) -> Self {
-        let failure = Self::of(error.code(), error);
+        let mut failure = Self::of(error.code(), error);
+        failure.0.context = error.context().to_vec();
         match error.request() {
             Some(request) => failure.with_request(request),
             None => failure,

@@ -18,11 +18,21 @@ pub(super) enum Success {
     Tools {
         tools: ToolList,
     },
+    Captured {
+        binding: String,
+        tools: ToolList,
+    },
+    Prepared {
+        call: String,
+        definition_digest: String,
+    },
     Called {
         outcome: &'static str,
         result: Box<RawValue>,
         #[serde(skip_serializing_if = "Option::is_none")]
         error_code: Option<String>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        context: Vec<Box<RawValue>>,
         elapsed_ms: u64,
     },
     Refreshed {
@@ -62,14 +72,20 @@ pub(super) struct Rest {
 impl Success {
     pub(super) fn called(output: ToolOutput, elapsed: Duration) -> Self {
         Self::Called {
-            outcome: if output.is_error() {
-                "tool_error"
-            } else {
-                "ok"
-            },
+            outcome: outcome(&output),
+            context: output.context().to_vec(),
             error_code: output.error_code().map(|code| code.as_str().to_owned()),
             result: output.into_raw(),
             elapsed_ms: millis(elapsed),
         }
+    }
+}
+
+/// What became of a call that its tool has answered.
+pub(super) fn outcome(output: &ToolOutput) -> &'static str {
+    if output.is_error() {
+        "tool_error"
+    } else {
+        "ok"
     }
 }

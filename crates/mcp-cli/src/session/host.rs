@@ -1,21 +1,22 @@
 //! The runtimes of a session, and what is asked of one.
 
+mod call;
 mod resource;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use mcp_runtime::{Binding, CallOptions, EnvironmentId, ListingShare, McpRuntime, PreparedCall};
-use tokio::time::Instant;
+use mcp_runtime::{Binding, EnvironmentId, ListingShare, McpRuntime};
 use tokio_util::sync::CancellationToken;
 
 use super::MAIN;
 use super::answer::Success;
+use super::bindings::Held;
+use super::caller::{Caller, Open};
 use super::calls::Calls;
-use super::elicitation::{Caller, Elicitations, Reply};
 use super::lines::Output;
-use super::operation::{Call, Change, Request, Target};
+use super::operation::{Change, Reply, Request, Target};
 use super::start::{Begun, Rejected, Start};
 use crate::report::{ErrorReport, ServerReport, ToolList};
 
@@ -24,7 +25,7 @@ use crate::report::{ErrorReport, ServerReport, ToolList};
 pub(super) struct Hosts {
     hosts: Mutex<HashMap<String, Arc<Host>>>,
     share: ListingShare,
-    elicitations: Arc<Elicitations>,
+    open: Open,
     main_is_over: CancellationToken,
 }
 
@@ -34,6 +35,7 @@ pub(super) struct Host {
     runtime: McpRuntime,
     rejected: Vec<Rejected>,
     calls: Calls,
+    held: Held,
 }
 
 /// A runtime whose `start` has not been answered. Dropping it drops the runtime.
@@ -50,7 +52,7 @@ impl Hosts {
         Self {
             hosts: Mutex::default(),
             share,
-            elicitations: Arc::default(),
+            open: Open::default(),
             main_is_over: CancellationToken::new(),
         }
     }
@@ -73,18 +75,19 @@ impl Hosts {
             runtime: (name != MAIN).then(|| name.clone()),
             calls: calls.clone(),
             output: output.clone(),
-            elicitations: self.elicitations.clone(),
+            open: self.open.clone(),
         };
         let Begun {
             runtime,
             events,
             rejected,
-        } = start.begin(&self.share, caller)?;
+        } = start.begin(&self.share, &caller)?;
         super::events::forward(events, name.clone(), calls.clone(), output.clone());
         let host = Arc::new(Host {
             runtime,
             rejected,
             calls,
+            held: Held::default(),
         });
         hosts.insert(name.clone(), host.clone());
         Ok(Starting {
@@ -95,9 +98,14 @@ impl Hosts {
         })
     }
 
-    /// Answers an elicitation, of whichever runtime.
+    /// Answers what a runtime asked, whichever it was.
     pub(super) fn reply(&self, reply: Reply) -> Result<(), ErrorReport> {
-        self.elicitations.reply(reply)
+        match reply {
+            Reply::Elicitation(reply) => reply.answer(&self.open.elicitations),
+            Reply::Hook(reply) => reply.answer(&self.open.hooks),
+            Reply::Approval(reply) => reply.answer(&self.open.approvals),
+            Reply::Access(reply) => reply.answer(&self.open.accesses),
+        }
     }
 
     /// The runtime of a name.
@@ -240,27 +248,6 @@ impl Host {
         }
     }
 
-    async fn call(&self, call: Call, binding: &Binding, id: &str) -> Result<Success, ErrorReport> {
-        let begun = Instant::now();
-        let prepared = prepare(&call, binding)?;
-        let mut options = CallOptions::new();
-        if let Some(arguments) = call.arguments {
-            options = options.arguments(arguments);
-        }
-        if let Some(meta) = call.meta {
-            options = options.meta(meta);
-        }
-        if let Some(timeout) = call.timeout_ms {
-            options = options.timeout(milliseconds(timeout)?);
-        }
-        let _attributed = self.calls.attribute(prepared.id(), id);
-        let output = prepared
-            .execute(options)
-            .await
-            .map_err(|error| ErrorReport::of_call(&error))?;
-        Ok(Success::called(output, begun.elapsed()))
-    }
-
     async fn refresh(&self, target: Target) -> Result<Success, ErrorReport> {
         let Some(server) = &target.server else {
             let (tools, errors) = self.runtime.refresh_all().await;
@@ -275,21 +262,6 @@ impl Host {
             .map(|tools| Success::Refreshed { tools })
             .map_err(|error| ErrorReport::of_query(&error))
     }
-}
-
-fn prepare(call: &Call, binding: &Binding) -> Result<PreparedCall, ErrorReport> {
-    let prepared = match (&call.name, &call.server, &call.tool) {
-        (Some(name), None, None) => binding.prepare(name),
-        (None, Some(server), Some(tool)) => {
-            binding.prepare_tool(server, call.environment_id.as_deref(), tool)
-        }
-        _ => {
-            return Err(ErrorReport::invalid(
-                "`call` takes either `name`, or `server` and `tool`",
-            ));
-        }
-    };
-    prepared.map_err(|error| ErrorReport::of_prepare(&error))
 }
 
 fn milliseconds(timeout_ms: f64) -> Result<Duration, ErrorReport> {

@@ -3,14 +3,21 @@
 //! Each line on stdin is a request, each line on stdout a response or an event. Requests run concurrently; what
 //! changes which runtimes and requests there are, and what a request finds, happens in the order of the lines.
 
+mod access;
 mod answer;
+mod approval;
+mod bindings;
+mod caller;
 mod calls;
 mod elicitation;
 mod events;
+mod handlers;
+mod hook;
 mod host;
 mod lines;
 mod operation;
 mod pending;
+mod question;
 mod start;
 
 use std::sync::Arc;
@@ -25,9 +32,10 @@ use crate::exit::ExitStatus;
 use crate::interrupt::Interrupts;
 use crate::report::ErrorReport;
 use answer::Success;
+use bindings::HeldCall;
 use host::Hosts;
 use lines::Output;
-use operation::Operation;
+use operation::{Execute, Hold, Operation};
 use pending::Pending;
 
 /// The runtime that is meant when none is named; its end is the end of the session.
@@ -123,12 +131,28 @@ impl Session {
     fn begin(&self, operation: Operation) -> Result<Work, ErrorReport> {
         match operation {
             Operation::Start(start) => self.hosts.start(*start, &self.output).map(Work::Start),
-            Operation::ElicitReply(reply) => self.hosts.reply(reply).map(|()| Work::Done),
+            Operation::Reply(reply) => self.hosts.reply(reply).map(|()| Work::Done),
             Operation::SetEnvironment { runtime, change } => self
                 .hosts
                 .get(&runtime)?
                 .change(change)
                 .map(|()| Work::Done),
+            Operation::Hold { runtime, hold } => {
+                let host = self.hosts.get(&runtime)?;
+                match hold {
+                    Hold::Capture => Ok(Work::Answered(host.hold_binding())),
+                    Hold::Prepare(prepare) => host.hold_call(*prepare).map(Work::Answered),
+                    Hold::Release(release) => host.release(&release).map(|()| Work::Done),
+                    Hold::Execute(execute) => {
+                        let call = Box::new(host.take_call(&execute)?);
+                        Ok(Work::Execute {
+                            host,
+                            call,
+                            execute,
+                        })
+                    }
+                }
+            }
             Operation::Cancel { target } => Ok(Work::Cancelled(self.pending.cancel(target.get()))),
             Operation::On { runtime, request } => {
                 let host = self.hosts.get(&runtime)?;
@@ -152,6 +176,12 @@ enum Work {
     Start(host::Starting),
     Cancelled(bool),
     Done,
+    Answered(Success),
+    Execute {
+        host: Arc<host::Host>,
+        call: Box<HeldCall>,
+        execute: Execute,
+    },
     On {
         host: Arc<host::Host>,
         /// What there was when the line was read, whatever later lines change.
@@ -169,12 +199,18 @@ impl Work {
         match self {
             Self::Start(starting) => Ok(starting.settle().await),
             Self::Done => Ok(Success::Done {}),
+            Self::Answered(success) => Ok(success),
+            Self::Execute {
+                host,
+                call,
+                execute,
+            } => Box::pin(host.execute(*call, execute, id)).await,
             Self::Cancelled(cancelled) => Ok(Success::Cancel { cancelled }),
             Self::On {
                 host,
                 binding,
                 request,
-            } => host.answer(request, &binding, id).await,
+            } => Box::pin(host.answer(request, &binding, id)).await,
             Self::Shutdown { host, runtime } => Ok(session.hosts.shut_down(&runtime, &host).await),
         }
     }

@@ -6,9 +6,10 @@ use mcp_runtime::SandboxState;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::elicitation::Reply;
+use super::bindings::Release;
 use super::start::Start;
 use super::{Id, MAIN};
+use super::{access, approval, elicitation, hook};
 use crate::report::ErrorReport;
 
 /// What a request asks for.
@@ -16,10 +17,29 @@ use crate::report::ErrorReport;
 pub(super) enum Operation {
     Start(Box<Start>),
     Cancel { target: Box<RawValue> },
-    ElicitReply(Reply),
+    Reply(Reply),
     SetEnvironment { runtime: String, change: Change },
+    Hold { runtime: String, hold: Hold },
     On { runtime: String, request: Request },
     Shutdown { runtime: String },
+}
+
+/// An answer to what the runtime asked.
+#[derive(Debug)]
+pub(super) enum Reply {
+    Elicitation(elicitation::Reply),
+    Hook(hook::Reply),
+    Approval(approval::Reply),
+    Access(access::Reply),
+}
+
+/// What has to do with bindings and calls that are held.
+#[derive(Debug)]
+pub(super) enum Hold {
+    Capture,
+    Prepare(Box<Prepare>),
+    Execute(Execute),
+    Release(Release),
 }
 
 /// What is asked of a runtime that was started.
@@ -63,21 +83,52 @@ impl Change {
             (self.selected.is_some(), "selected"),
         ];
         match later.into_iter().find(|(given, _)| *given) {
-            Some((_, member)) => Err(ErrorReport::invalid(format!(
-                "`{member}` is not supported by this version"
-            ))),
+            Some((_, member)) => Err(unsupported(member)),
             None => Ok(self),
         }
     }
 }
 
-/// `call`: a tool by its model-visible name, or by server and tool.
-#[derive(Debug, Deserialize)]
-pub(super) struct Call {
+/// A tool, by its model-visible name, or by server and tool.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Selection {
     pub(super) name: Option<String>,
     pub(super) server: Option<String>,
     pub(super) environment_id: Option<String>,
     pub(super) tool: Option<String>,
+}
+
+/// `capture`.
+#[derive(Debug, Deserialize)]
+struct Capture {
+    environments: Option<Box<RawValue>>,
+}
+
+/// `prepare`.
+#[derive(Debug, Deserialize)]
+pub(super) struct Prepare {
+    pub(super) binding: String,
+    /// Read by itself: raw JSON cannot stand beside what is flattened.
+    #[serde(skip)]
+    pub(super) selection: Selection,
+    #[serde(default)]
+    pub(super) arguments: Option<Box<RawValue>>,
+}
+
+/// `execute`.
+#[derive(Debug, Deserialize)]
+pub(super) struct Execute {
+    pub(super) call: String,
+    #[serde(default)]
+    pub(super) meta: Option<Box<RawValue>>,
+    pub(super) timeout_ms: Option<f64>,
+}
+
+/// `call`.
+#[derive(Debug, Deserialize)]
+pub(super) struct Call {
+    #[serde(skip)]
+    pub(super) selection: Selection,
     #[serde(default)]
     pub(super) arguments: Option<Box<RawValue>>,
     #[serde(default)]
@@ -112,18 +163,7 @@ pub(super) struct Read {
 }
 
 /// Operations of the protocol that this version does not have.
-const LATER: &[&str] = &[
-    "capture",
-    "prepare",
-    "execute",
-    "release",
-    "prompts",
-    "get_prompt",
-    "telemetry",
-    "approval_reply",
-    "hook_reply",
-    "access_reply",
-];
+const LATER: &[&str] = &["prompts", "get_prompt", "telemetry"];
 
 /// Reads a line: the id as far as there is one, and what is asked for or what is wrong.
 pub(super) fn read(line: &str) -> (Option<Id>, Result<Operation, ErrorReport>) {
@@ -192,29 +232,66 @@ fn operation(op: &str, runtime: String, line: &str) -> Result<Operation, ErrorRe
             let change = members::<Change>(op, line)?.supported()?;
             return Ok(Operation::SetEnvironment { runtime, change });
         }
-        "elicit_reply" => return members(op, line).map(Operation::ElicitReply),
+        "elicit_reply" | "hook_reply" | "approval_reply" | "access_reply" => {
+            return reply(op, line).map(Operation::Reply);
+        }
+        "capture" | "prepare" | "execute" | "release" => {
+            let hold = hold(op, line)?;
+            return Ok(Operation::Hold { runtime, hold });
+        }
         "status" => Request::Status,
         "tools" => Request::Tools,
-        "call" => Request::Call(Box::new(members(op, line)?)),
+        "call" => {
+            let mut call: Call = members(op, line)?;
+            call.selection = members(op, line)?;
+            Request::Call(Box::new(call))
+        }
         "refresh" => Request::Refresh(members(op, line)?),
         "resources" => Request::Resources(members(op, line)?),
         "resource_templates" => Request::ResourceTemplates(members(op, line)?),
         "read_resource" => Request::ReadResource(members(op, line)?),
         "shutdown" => return Ok(Operation::Shutdown { runtime }),
-        op if LATER.contains(&op) => {
-            return Err(ErrorReport::invalid(format!(
-                "`{op}` is not supported by this version"
-            )));
-        }
+        op if LATER.contains(&op) => return Err(unsupported(op)),
         op => {
-            let known = "start, status, set_environment, tools, call, resources, resource_templates, read_resource, cancel, \
-                         refresh, elicit_reply, shutdown";
+            let known = "start, status, set_environment, tools, call, capture, prepare, execute, release, resources, \
+                         resource_templates, read_resource, cancel, refresh, elicit_reply, hook_reply, approval_reply, \
+                         access_reply, shutdown";
             return Err(ErrorReport::invalid(format!(
                 "there is no operation `{op}`; use one of {known}"
             )));
         }
     };
     Ok(Operation::On { runtime, request })
+}
+
+fn reply(op: &str, line: &str) -> Result<Reply, ErrorReport> {
+    match op {
+        "hook_reply" => members(op, line).map(Reply::Hook),
+        "approval_reply" => members(op, line).map(Reply::Approval),
+        "access_reply" => members(op, line).map(Reply::Access),
+        _ => members(op, line).map(Reply::Elicitation),
+    }
+}
+
+fn hold(op: &str, line: &str) -> Result<Hold, ErrorReport> {
+    match op {
+        "capture" => match members(op, line)? {
+            Capture { environments: None } => Ok(Hold::Capture),
+            // What narrows what may be called must not be ignored.
+            Capture { .. } => Err(unsupported("environments")),
+        },
+        "prepare" => {
+            let mut prepare: Prepare = members(op, line)?;
+            prepare.selection = members(op, line)?;
+            Ok(Hold::Prepare(Box::new(prepare)))
+        }
+        "execute" => members(op, line).map(Hold::Execute),
+        _ => members(op, line).map(Hold::Release),
+    }
+}
+
+fn unsupported(member: &str) -> ErrorReport {
+    ErrorReport::invalid(format!("`{member}` is not supported by this version"))
 }
 
 fn members<'a, T: Deserialize<'a>>(op: &str, line: &'a str) -> Result<T, ErrorReport> {
@@ -253,9 +330,9 @@ mod tests {
         );
         check(r#"{"id":1,"op":7}"#, Some("1"), "cannot be read");
         check(
-            r#"{"id":"x","op":"capture"}"#,
+            r#"{"id":"x","op":"telemetry"}"#,
             Some("\"x\""),
-            "`capture` is not supported",
+            "`telemetry` is not supported",
         );
         check(
             r#"{"id":1,"op":"call","timeout_ms":"soon"}"#,
@@ -276,6 +353,26 @@ mod tests {
             r#"{"id":1,"op":"elicit_reply","elicitation":1,"action":"shrug"}"#,
             Some("1"),
             "`elicit_reply` cannot be read",
+        );
+        check(
+            r#"{"id":1,"op":"hook_reply","deny":"no"}"#,
+            Some("1"),
+            "missing field `request`",
+        );
+        check(
+            r#"{"id":1,"op":"approval_reply","request":1,"decision":"maybe"}"#,
+            Some("1"),
+            "`approval_reply` cannot be read",
+        );
+        check(
+            r#"{"id":1,"op":"capture","environments":["a"]}"#,
+            Some("1"),
+            "`environments` is not supported",
+        );
+        check(
+            r#"{"id":1,"op":"prepare","name":"t"}"#,
+            Some("1"),
+            "missing field `binding`",
         );
         check(r#"{"id":1,"op":"status","more":true}"#, Some("1"), "");
     }

@@ -3,13 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use mcp_runtime::{
-    ApprovalPolicy, Environment, EnvironmentId, ErrorChain, EventStream, ListingShare, McpRuntime,
-    McpServers, MultiEnvironment, NameProfile, SandboxState,
+    Environment, EnvironmentId, ErrorChain, EventStream, ListingShare, McpRuntime, McpServers,
+    MultiEnvironment, NameProfile, SandboxState,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::elicitation::Caller;
+use super::caller::Caller;
+use super::elicitation::Elicitations;
+use super::handlers::Handlers;
 use super::operation::given;
 use crate::report::{ErrorReport, ServerReport};
 
@@ -28,7 +30,7 @@ pub(super) struct Start {
     #[serde(default)]
     elicitation: bool,
     #[serde(default)]
-    handlers: Vec<String>,
+    handlers: Handlers,
     name_limit: Option<u32>,
 }
 
@@ -89,15 +91,17 @@ impl Start {
     }
 
     /// Starts the runtime; its servers' fates are not known yet.
-    pub(super) fn begin(self, share: &ListingShare, caller: Caller) -> Result<Begun, ErrorReport> {
+    pub(super) fn begin(self, share: &ListingShare, caller: &Caller) -> Result<Begun, ErrorReport> {
         self.refuse_unsupported()?;
         let mut rejected = Vec::new();
-        let mut builder = McpRuntime::builder(ApprovalPolicy::approve_all())
+        let mut builder = self
+            .handlers
+            .builder(caller)
             .share_listings(share)
             .multi_environment(MultiEnvironment::from(self.features.multi_environment_mcp))
             .name_profile(profile(self.name_limit)?);
         if self.elicitation {
-            builder = builder.elicitation(caller);
+            builder = builder.elicitation(Elicitations(caller.clone()));
         }
         if let Some(servers) = &self.servers {
             builder = builder.servers(read(servers, None, &mut rejected)?.into_servers());
@@ -118,16 +122,11 @@ impl Start {
 
     /// What restricts or changes how servers run must not be ignored.
     fn refuse_unsupported(&self) -> Result<(), ErrorReport> {
-        let here = [(!self.handlers.is_empty(), "handlers")];
         let of_environments = self
             .environments
             .iter()
             .flat_map(EnvironmentMembers::unsupported);
-        match here
-            .into_iter()
-            .chain(of_environments)
-            .find(|(given, _)| *given)
-        {
+        match of_environments.into_iter().find(|(given, _)| *given) {
             Some((_, member)) => Err(ErrorReport::invalid(format!(
                 "`{member}` is not supported by this version"
             ))),

@@ -195,3 +195,22 @@ fn a_server_that_dies_in_a_call_is_told_with_its_last_words() {
     ran.saying("exited with status 101")
         .saying("\n    out of memory\n");
 }
+
+/// A1: whoever typed the call approves it, and what the configuration denies stays denied.
+#[test]
+fn a_call_that_was_typed_needs_no_further_approval() {
+    for (mode, status) in [("prompt", 0), ("auto", 0), ("approve", 0), ("deny", 2)] {
+        let (process, mut entry) = scripted(&Script::new().tool_named("t"));
+        entry["approval"] = json!(mode);
+        let ran = Config::of_servers(&json!({"s": entry})).run("call", &["s/t"]);
+        let ran = ran.with(status);
+        assert_eq!(
+            process.log().count_calls("t"),
+            usize::from(status == 0),
+            "{mode}"
+        );
+        if mode == "deny" {
+            ran.saying("the configuration denies the tool");
+        }
+    }
+}

@@ -1,8 +1,12 @@
 //! `mcp-runtime session`, line by line.
 
+mod access;
+mod approval;
 #[cfg(unix)]
 mod authority;
+mod binding;
 mod bytes;
+mod hook;
 mod reconnect;
 mod resource;
 
@@ -92,6 +96,34 @@ impl Session {
             .expect("tests use texts as ids")
             .to_owned();
         self.answer(&id)
+    }
+
+    /// A session with two environments, `local` and `devbox`, whose servers have these entries, and these handlers.
+    #[track_caller]
+    pub(crate) fn of_two(local: &Value, devbox: &Value, handlers: &[&str]) -> Self {
+        let mut session = Self::open();
+        let environments = json!([{"id": "local", "servers": {"docs": local}}, {"id": "devbox", "servers": {"docs": devbox}}]);
+        let start = json!({"id": "start", "op": "start", "environments": environments, "handlers": handlers,
+            "features": {"multi_environment_mcp": true}});
+        let answer = session.ask(&start);
+        assert_eq!(answer["ok"], true, "{answer}");
+        session
+    }
+
+    /// The next event of this kind.
+    #[track_caller]
+    pub(crate) fn event(&mut self, event: &str) -> Value {
+        self.wait(|line| line["event"] == event)
+    }
+
+    /// Answers a question with these members; the answer to that.
+    #[track_caller]
+    pub(crate) fn reply(&mut self, op: &str, question: &Value, members: &Value) -> Value {
+        let mut reply = members.clone();
+        reply["id"] = json!("reply");
+        reply["op"] = json!(op);
+        reply["request"] = question["request"].clone();
+        self.ask(&reply)
     }
 
     /// The answer to a request with the id `c`, as it is written.
@@ -253,8 +285,8 @@ fn what_is_no_request_is_told_so_and_ends_nothing() {
         "not supported",
     );
     check_invalid(
-        &session.ask(&json!({"id": "4", "op": "start", "handlers": ["approval"]})),
-        "`handlers` is not supported",
+        &session.ask(&json!({"id": "4", "op": "start", "handlers": ["doorman"]})),
+        "unknown variant `doorman`",
     );
     check_invalid(
         &session.ask(

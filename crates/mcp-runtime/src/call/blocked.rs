@@ -1,59 +1,69 @@
-//! Calls that are not made.
+//! A call that was not made because somebody on this side said no.
 
-use std::panic::AssertUnwindSafe;
+use std::fmt;
 
-use futures_util::FutureExt;
+use mcp_keys::McpServerKey;
 
-/// Why a call was not made: nothing of it reached the server.
+/// Who said no, and how. Nothing was sent to the server.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Blocked {
-    /// A hook said no (H1).
-    #[error("a hook said no: {message}")]
-    ByHook {
-        /// What it said.
+    /// A hook denied the call (H1).
+    #[error("a hook denied the call: {message}")]
+    Hook {
+        /// What the hook says.
         message: String,
     },
-    /// A hook's answer is about another server or environment than the call (H1).
-    #[error("a hook's answer names {named}, and a call cannot be moved there; leave it out")]
+    /// A hook answered for another server than that of the call (H1).
+    #[error("a hook answered for server `{named}`, and may not move the call there")]
     Moved {
-        /// What it names.
-        named: String,
+        /// The server it named.
+        named: McpServerKey,
     },
-    /// A hook's arguments are no JSON object (H1).
-    #[error("a hook's arguments are not a JSON object")]
-    HookArguments,
-    /// The configuration denies the tool (A1).
-    #[error("the configuration denies this tool")]
-    ByConfiguration,
-    /// The approver said no (A1).
-    #[error("it was not approved")]
-    NotApproved,
-    /// The call needs approval, and the host has given no approver (A1).
-    #[error("it needs approval, and there is nobody to ask")]
-    NobodyToApprove,
-    /// The access lookup said no (L1).
+    /// The tool's approval mode is `deny` (A1).
+    #[error("the configuration denies the tool")]
+    Mode,
+    /// Whoever was asked denied the call (A1).
+    #[error("the call was not approved")]
+    Approval,
+    /// The tool's approval mode asks for an approval, and the host's policy names nobody who gives one (A1).
+    #[error("the tool needs an approval, and there is nobody to be asked")]
+    NoApprover,
+    /// The access lookup refused (L1).
     #[error("access was refused: {message}")]
-    ByAccess {
-        /// What it said.
+    Access {
+        /// What the lookup says.
         message: String,
     },
-    /// What was asked on behalf of the host panicked.
+    /// A handler of the host's panicked. What it would have said is not known.
     #[error("the host's {handler} panicked")]
     Panicked {
-        /// What.
-        handler: &'static str,
+        /// Which one.
+        handler: CallHandler,
     },
 }
 
-/// Asks a handler of the host. One that panics blocks the call, and harms nobody else.
-pub(crate) async fn unharmed<T>(
-    handler: &'static str,
-    asking: impl Future<Output = T>,
-) -> Result<T, Blocked> {
-    let asked = AssertUnwindSafe(asking).catch_unwind().await;
-    asked.map_err(|_panic| {
-        tracing::error!(handler, "the host's handler panicked");
-        Blocked::Panicked { handler }
-    })
+/// What a host may put before a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CallHandler {
+    /// A [`ToolHook`](crate::ToolHook).
+    Hook,
+    /// The [`Approver`](crate::Approver).
+    Approver,
+    /// The [`ApprovalStore`](crate::ApprovalStore).
+    ApprovalStore,
+    /// The [`AccessLookup`](crate::AccessLookup).
+    AccessLookup,
+}
+
+impl fmt::Display for CallHandler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Hook => "hook",
+            Self::Approver => "approver",
+            Self::ApprovalStore => "store of approvals",
+            Self::AccessLookup => "access lookup",
+        })
+    }
 }

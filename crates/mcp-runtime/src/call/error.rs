@@ -3,6 +3,7 @@
 use mcp_keys::{InvalidName, McpServerKey, ResolveError, ToolKey};
 use mcp_sandbox_meta::MetaNotAnObject;
 use mcp_telemetry::{Classified, ErrorCode};
+use serde_json::value::RawValue;
 
 use super::Blocked;
 use crate::connection::RequestError;
@@ -110,6 +111,7 @@ pub struct CallError {
     tool: ToolKey,
     #[source]
     kind: CallErrorKind,
+    context: Vec<Box<RawValue>>,
 }
 
 /// The cases of [`CallError`].
@@ -124,7 +126,10 @@ pub enum CallErrorKind {
         "the tool's definition changed since the call was prepared; capture a new binding and look at it again"
     )]
     CatalogChanged,
-    /// The arguments are no JSON object; nothing was sent.
+    /// Somebody on this side said no; nothing was sent.
+    #[error(transparent)]
+    Blocked(#[from] Blocked),
+    /// The arguments, the caller's or those that a hook put in their place, are no JSON object; nothing was sent.
     #[error("the arguments must be a JSON object")]
     Arguments,
     /// The metadata is no JSON object; nothing was sent.
@@ -133,21 +138,6 @@ pub enum CallErrorKind {
     /// The result is no JSON object.
     #[error("the result is not a JSON object")]
     Result,
-    /// A hook, whoever approves, or the access lookup did not let it pass; nothing was sent (H1, A1, L1).
-    #[error("the call was blocked")]
-    Blocked(#[from] Blocked),
-}
-
-impl CallErrorKind {
-    pub(crate) fn code(&self) -> ErrorCode {
-        match self {
-            Self::Request(error) => error.code(),
-            Self::CatalogChanged => ErrorCode::CatalogChanged,
-            Self::Arguments | Self::Meta(_) => ErrorCode::InvalidRequest,
-            Self::Result => ErrorCode::UnexpectedResponse,
-            Self::Blocked(_) => ErrorCode::Blocked,
-        }
-    }
 }
 
 impl CallError {
@@ -155,7 +145,19 @@ impl CallError {
         Self {
             tool,
             kind: kind.into(),
+            context: Vec::new(),
         }
+    }
+
+    pub(super) fn with_context(mut self, context: Vec<Box<RawValue>>) -> Self {
+        self.context = context;
+        self
+    }
+
+    /// What hooks have added for the host before the call failed, in their order (H1).
+    #[must_use]
+    pub fn context(&self) -> &[Box<RawValue>] {
+        &self.context
     }
 
     /// The tool that was called.
@@ -173,7 +175,13 @@ impl CallError {
     /// The bounded code (T1).
     #[must_use]
     pub fn code(&self) -> ErrorCode {
-        self.kind.code()
+        match &self.kind {
+            CallErrorKind::Request(error) => error.code(),
+            CallErrorKind::CatalogChanged => ErrorCode::CatalogChanged,
+            CallErrorKind::Blocked(_) => ErrorCode::Blocked,
+            CallErrorKind::Arguments | CallErrorKind::Meta(_) => ErrorCode::InvalidRequest,
+            CallErrorKind::Result => ErrorCode::UnexpectedResponse,
+        }
     }
 
     /// The failed request, where there was one.

@@ -1,94 +1,86 @@
-//! What a host does before and after its calls (H1).
+//! Hooks: what the host does before and after each call (H1).
 
 use std::fmt;
+use std::future::ready;
+use std::sync::Arc;
 
-use mcp_telemetry::ErrorCode;
+use mcp_keys::McpServerKey;
 use serde_json::value::RawValue;
 
-use super::{Blocked, IntendedCall, ToolOutput};
+use super::{CallError, Invocation, ToolOutput};
 use crate::elicitation::HandlerFuture;
 
-/// Looks at calls before they are made, and at what came of them (H1).
+/// What became of a call that was sent.
+pub type CallOutcome<'a> = Result<&'a ToolOutput, &'a CallError>;
+
+/// Looks at calls before they are made, and at what became of them (H1).
 ///
-/// Its time counts as the call's (B3). Hooks run one after the other, in the order in which they were added, each with the
-/// arguments that the one before it left. No lock is held: a hook may call the runtime.
+/// Several hooks run one after the other, in the order in which the builder was given them; each sees what those
+/// before it made of the arguments. The time they take is the call's (B3): one that does not answer in it ends the call
+/// as a server would that does not answer. One that panics before a call has denied it. No lock is held: a hook
+/// may call tools, of the same server too.
 ///
-/// A function is a hook that looks before:
+/// A hook that keeps the runtime keeps it for ever, since the runtime keeps the hook: give it a [`Weak`](std::sync::Weak).
+///
+/// A function is a hook that looks at calls before they are made:
 ///
 /// ```
-/// use mcp_runtime::{ApprovalPolicy, ApprovalPolicy, HookAnswer, IntendedCall, McpRuntime};
+/// use mcp_runtime::{ApprovalPolicy, HookOutput, Invocation, McpRuntime};
 ///
-/// let builder = McpRuntime::builder(ApprovalPolicy::approve_all()).hook(|call: IntendedCall| async move {
-///     match call.key().tool().as_str() {
-///         "drop_table" => HookAnswer::deny("not on this machine"),
-///         _ => HookAnswer::proceed(),
+/// let builder = McpRuntime::builder(ApprovalPolicy::approve_all()).hook(|call: Invocation| async move {
+///     match call.arguments().get().contains("/etc/") {
+///         true => HookOutput::deny("nothing below /etc is anybody's business"),
+///         false => HookOutput::proceed(),
 ///     }
 /// });
 /// # let _ = builder;
 /// ```
 pub trait ToolHook: Send + Sync + 'static {
-    /// Decides on a call before anybody else does. A panic blocks the call.
-    fn before(&self, call: IntendedCall) -> HandlerFuture<'_, HookAnswer> {
+    /// Says what becomes of a call: it goes on, with other arguments perhaps, or it is denied.
+    fn before(&self, call: Invocation) -> HandlerFuture<'_, HookOutput> {
         drop(call);
-        Box::pin(std::future::ready(HookAnswer::proceed()))
+        Box::pin(ready(HookOutput::proceed()))
     }
 
-    /// Sees what came of a call that was sent; what it says goes to the host beside the result. A hook for which no time is
-    /// left when the result is there does not delay it, and is not asked.
-    fn after<'a>(
-        &'a self,
-        call: IntendedCall,
-        end: CallEnd<'a>,
-    ) -> HandlerFuture<'a, Option<String>> {
-        let _ = (call, end);
-        Box::pin(std::future::ready(None))
+    /// Sees what became of a call that was sent; one that was refused before is none. The outcome stays what it is.
+    ///
+    /// What is left of the call's time is the hook's, and one that takes longer is dropped. It is polled at least once.
+    /// A panic is logged. A call whose future is dropped has no outcome.
+    fn after<'a>(&'a self, call: Invocation, outcome: CallOutcome<'a>) -> HandlerFuture<'a, ()> {
+        let _ = (call, outcome);
+        Box::pin(ready(()))
     }
 }
 
 impl<F, A> ToolHook for F
 where
-    F: Fn(IntendedCall) -> A + Send + Sync + 'static,
-    A: Future<Output = HookAnswer> + Send + 'static,
+    F: Fn(Invocation) -> A + Send + Sync + 'static,
+    A: Future<Output = HookOutput> + Send + 'static,
 {
-    fn before(&self, call: IntendedCall) -> HandlerFuture<'_, HookAnswer> {
+    fn before(&self, call: Invocation) -> HandlerFuture<'_, HookOutput> {
         Box::pin(self(call))
     }
 }
 
-/// What came of a call.
-#[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
-pub enum CallEnd<'a> {
-    /// The tool answered; it may say that it failed.
-    Answered(&'a ToolOutput),
-    /// There is no result.
-    Failed {
-        /// The bounded code (T1).
-        code: ErrorCode,
-        /// What a person is told.
-        message: &'a str,
-    },
+/// What a hook says before a call.
+///
+/// Nothing in it moves a call to another tool: whose call it is was decided when it was prepared.
+#[derive(Clone, Default)]
+#[must_use]
+pub struct HookOutput {
+    pub(super) denial: Option<String>,
+    pub(super) arguments: Option<Box<RawValue>>,
+    pub(super) context: Option<Box<RawValue>>,
+    pub(super) owner: Option<McpServerKey>,
 }
 
-/// What a hook says of a call before it is made.
-#[derive(Default)]
-pub struct HookAnswer {
-    arguments: Option<Box<RawValue>>,
-    denial: Option<String>,
-    context: Option<String>,
-    server: Option<String>,
-    environment_id: Option<String>,
-}
-
-impl HookAnswer {
-    /// The call goes on as it is.
-    #[must_use]
+impl HookOutput {
+    /// The call goes on.
     pub fn proceed() -> Self {
         Self::default()
     }
 
-    /// The call is not made, and this is why.
-    #[must_use]
+    /// The call is not made; the message says why.
     pub fn deny(message: impl Into<String>) -> Self {
         Self {
             denial: Some(message.into()),
@@ -96,68 +88,43 @@ impl HookAnswer {
         }
     }
 
-    /// The call goes on with other arguments, a JSON object.
-    #[must_use]
+    /// These are the arguments from now on, a JSON object; with anything else the call is not made.
     pub fn arguments(mut self, arguments: Box<RawValue>) -> Self {
         self.arguments = Some(arguments);
         self
     }
 
-    /// Gives the host a text to go with the result. The server does not see it.
-    #[must_use]
-    pub fn context(mut self, context: impl Into<String>) -> Self {
-        self.context = Some(context.into());
+    /// Something for the host, which gets it back with the outcome: see [`ToolOutput::context`] and
+    /// [`CallError::context`]. The server is not told.
+    pub fn context(mut self, context: Box<RawValue>) -> Self {
+        self.context = Some(context);
         self
     }
 
-    /// The server that the hook's own answer names, where it comes from outside: naming any but the call's own blocks the
-    /// call.
-    #[must_use]
-    pub fn names_server(mut self, server: impl Into<String>) -> Self {
-        self.server = Some(server.into());
+    /// For which server the output is meant, where it was made elsewhere and says so. If that is not the server of the
+    /// call, the call is not made.
+    pub fn owner(mut self, server: McpServerKey) -> Self {
+        self.owner = Some(server);
         self
-    }
-
-    /// The environment that the hook's own answer names, as [`names_server`](Self::names_server).
-    #[must_use]
-    pub fn names_environment(mut self, id: impl Into<String>) -> Self {
-        self.environment_id = Some(id.into());
-        self
-    }
-
-    /// The call as it goes on, and the text for the host.
-    pub(super) fn apply(
-        self,
-        call: IntendedCall,
-    ) -> Result<(IntendedCall, Option<String>), Blocked> {
-        let server = call.key().server();
-        if let Some(named) = self.server.filter(|named| named != server.name().as_str()) {
-            let named = format!("server `{named}`");
-            return Err(Blocked::Moved { named });
-        }
-        let own = server.environment().map(mcp_keys::EnvironmentId::as_str);
-        if let Some(named) = self.environment_id.filter(|named| Some(&**named) != own) {
-            let named = format!("environment `{named}`");
-            return Err(Blocked::Moved { named });
-        }
-        if let Some(message) = self.denial {
-            return Err(Blocked::ByHook { message });
-        }
-        let call = match self.arguments {
-            None => call,
-            Some(arguments) if arguments.get().starts_with('{') => call.with_arguments(arguments),
-            Some(_) => return Err(Blocked::HookArguments),
-        };
-        Ok((call, self.context))
     }
 }
 
-impl fmt::Debug for HookAnswer {
+impl fmt::Debug for HookOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Arguments and texts may hold secrets.
-        f.debug_struct("HookAnswer")
-            .field("denies", &self.denial.is_some())
-            .field("arguments", &self.arguments.is_some())
+        // Arguments and context may hold secrets.
+        f.debug_struct("HookOutput")
+            .field("denial", &self.denial)
+            .field("owner", &self.owner)
             .finish_non_exhaustive()
+    }
+}
+
+/// A hook of a runtime.
+#[derive(Clone)]
+pub(crate) struct Hook(pub(crate) Arc<dyn ToolHook>);
+
+impl fmt::Debug for Hook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Hook")
     }
 }

@@ -1,33 +1,45 @@
 //! One call of one tool, from the name to the result.
 
 mod access;
+mod approval;
 mod blocked;
 mod budget;
 mod error;
-mod execute;
-mod gate;
+mod execution;
+mod gates;
 mod hook;
-mod intended;
+mod invocation;
 mod options;
 mod output;
 mod prepared;
 mod request_meta;
+mod wait;
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+pub(crate) use access::Lookup;
 pub use access::{Access, AccessLookup};
-pub use blocked::Blocked;
-pub(crate) use blocked::unharmed;
+pub use approval::{
+    ApprovalDecision, ApprovalFile, ApprovalFileError, ApprovalFileErrorKind, ApprovalMode,
+    ApprovalPolicy, ApprovalRecord, ApprovalStore, ApprovalStoreError, Approver, DefinitionDigest,
+    LaunchFingerprint,
+};
+pub(crate) use approval::{ApprovalModes, Approvals};
+pub use blocked::{Blocked, CallHandler};
 pub(crate) use budget::CallBudget;
 pub use error::{CallError, CallErrorKind, PrepareError, PrepareErrorKind};
-pub(crate) use gate::Gate;
-pub use hook::{CallEnd, HookAnswer, ToolHook};
-pub use intended::IntendedCall;
+pub(crate) use gates::Gates;
+pub(crate) use hook::Hook;
+pub use hook::{CallOutcome, HookOutput, ToolHook};
+pub use invocation::Invocation;
+pub(crate) use invocation::Target;
 pub use options::CallOptions;
 pub use output::ToolOutput;
 pub use prepared::PreparedCall;
-pub(crate) use prepared::Target;
+
+/// The method of every call.
+const METHOD: &str = "tools/call";
 
 /// Names one call within this process, so that its progress can be told from others'.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -13,7 +13,7 @@ use crate::object::Object;
 pub struct ToolOutput {
     raw: Box<RawValue>,
     report: ToolReport,
-    context: Vec<String>,
+    context: Vec<Box<RawValue>>,
 }
 
 impl ToolOutput {
@@ -26,14 +26,14 @@ impl ToolOutput {
         })
     }
 
-    pub(super) fn with_context(mut self, context: Vec<String>) -> Self {
+    pub(super) fn with_context(mut self, context: Vec<Box<RawValue>>) -> Self {
         self.context = context;
         self
     }
 
-    /// What the host's hooks had to say of the call, in their order (H1). It is not the server's.
+    /// What hooks have added for the host, in their order (H1). The server knows nothing of it.
     #[must_use]
-    pub fn context(&self) -> &[String] {
+    pub fn context(&self) -> &[Box<RawValue>] {
         &self.context
     }
 

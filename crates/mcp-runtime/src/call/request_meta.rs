@@ -8,15 +8,20 @@ use serde_json::value::RawValue;
 pub(super) struct RequestMeta {
     /// Nothing here is reserved (S6).
     others: RawMeta,
+    /// The authority of the call; a trace context has its place here, too.
     ours: RawMeta,
 }
 
 impl RequestMeta {
     /// Takes the members of somebody else: the caller, a hook, an access lookup. Those that are reserved are left out,
-    /// whoever the server is (S6). Of two members with one name the later one counts.
+    /// whoever the server is (S6). Whoever comes later has the last word.
     pub(super) fn accept(&mut self, members: &RawValue) -> Result<(), MetaNotAnObject> {
-        self.others
-            .replace_with(&RawMeta::without_reserved(members)?);
+        let members = RawMeta::without_reserved(members)?;
+        if self.others.is_empty() {
+            self.others = members;
+        } else {
+            self.others.replace_with(&members);
+        }
         Ok(())
     }
 
@@ -69,7 +74,13 @@ mod tests {
                 &[forged, r#"{"more":0}"#, forged],
                 Some("7"),
                 format!(r#"{{"more":0,"kept":1e2,{ours}}}"#),
-                "every source, each member once, and ours come last",
+                "every source, and ours come last",
+            ),
+            (
+                &[r#"{"a":1,"b":2}"#, r#"{"a":3}"#],
+                None,
+                r#"{"b":2,"a":3}"#.to_owned(),
+                "whoever comes later has the last word",
             ),
         ] {
             assert_eq!(sent(sources, state), expected, "{why}");

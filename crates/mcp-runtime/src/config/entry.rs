@@ -1,6 +1,6 @@
 //! One entry of `mcpServers`, member by member.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use super::{
     ConfigErrorKind, Era, HttpTransport, Secret, ServerConfig, StdioTransport, ToolFilter,
     Transport,
 };
-use crate::approval::ApprovalMode;
+use crate::call::ApprovalMode;
 
 /// The members of one entry that have not been looked at yet.
 pub(super) struct Entry<'a> {
@@ -28,6 +28,26 @@ enum EraName {
     Auto,
     Legacy,
     Modern,
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+enum ModeName {
+    Auto,
+    Prompt,
+    Approve,
+    Deny,
+}
+
+impl From<ModeName> for ApprovalMode {
+    fn from(name: ModeName) -> Self {
+        match name {
+            ModeName::Auto => Self::Auto,
+            ModeName::Prompt => Self::Prompt,
+            ModeName::Approve => Self::Approve,
+            ModeName::Deny => Self::Deny,
+        }
+    }
 }
 
 /// Members that restrict what may run and are not supported; to ignore them would lift the restriction.
@@ -119,10 +139,7 @@ impl<'a> Entry<'a> {
         );
         let interaction = self.seconds("interaction_timeout_sec")?;
         let total = self.seconds("max_total_timeout_sec")?;
-        let approval: Option<ApprovalMode> = self.take("approval", MODE)?;
-        let of_tools: BTreeMap<String, ApprovalMode> =
-            self.take("tool_approval", MODES)?.unwrap_or_default();
-        let mut server = ServerConfig::new(name, self.transport()?)
+        let server = ServerConfig::new(name, self.transport()?)
             .startup_timeout(startup.unwrap_or(ServerConfig::DEFAULT_STARTUP_TIMEOUT))
             .tool_timeout(tool.unwrap_or(ServerConfig::DEFAULT_TOOL_TIMEOUT))
             .interaction_timeout(interaction.unwrap_or(ServerConfig::DEFAULT_INTERACTION_TIMEOUT))
@@ -133,11 +150,25 @@ impl<'a> Entry<'a> {
             .share_listing(self.take("share_listing", SWITCH)?.unwrap_or(true))
             .era(era)
             .tool_filter(filter);
-        if let Some(mode) = approval {
-            server = server.approval(mode);
+        self.approvals(server)
+    }
+
+    fn approvals(&mut self, mut server: ServerConfig) -> Result<ServerConfig, ConfigErrorKind> {
+        if let Some(mode) = self.take::<ModeName>("approval", MODE)? {
+            server = server.approval(mode.into());
         }
-        for (tool, mode) in of_tools {
-            server = server.tool_approval(tool, mode);
+        let member = "tool_approval";
+        let modes: Option<Members<'a>> = self.take(member, MODES)?;
+        let mut seen = BTreeSet::new();
+        for (tool, mode) in modes.map_or_else(Vec::new, |Members(modes)| modes) {
+            let expected = MODES;
+            let mode: ModeName = serde_json::from_str(mode.get())
+                .map_err(|_shown| ConfigErrorKind::Member { member, expected })?;
+            // Which of the two was meant nobody can tell, and one of them may be `deny`.
+            if !seen.insert(tool.clone()) {
+                return Err(ConfigErrorKind::Repeated { member: tool });
+            }
+            server = server.tool_approval(tool, mode.into());
         }
         Ok(server)
     }

@@ -5,12 +5,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
-use mcp_keys::ServerName;
+use mcp_keys::{ServerName, ToolName};
 use url::Url;
 
 use super::{Secret, ToolFilter};
-use crate::approval::{ApprovalMode, ApprovalModes};
-use crate::call::CallBudget;
+use crate::call::{ApprovalMode, ApprovalModes, CallBudget};
 
 /// How to reach one server, and how long to wait for it.
 ///
@@ -199,14 +198,15 @@ impl ServerConfig {
         self
     }
 
-    /// How calls of this server are decided on, where the host's policy is not to (A1).
+    /// How calls of this server come to be approved, unless one of its tools says otherwise (A1). Without it, the
+    /// runtime's [policy](crate::ApprovalPolicy) decides alone.
     #[must_use]
     pub fn approval(mut self, mode: ApprovalMode) -> Self {
         self.approval.server = Some(mode);
         self
     }
 
-    /// How calls of one of its tools are decided on, whatever is said of the server (A1).
+    /// How calls of one tool come to be approved, by the server's own name for it (A1).
     #[must_use]
     pub fn tool_approval(mut self, tool: impl Into<String>, mode: ApprovalMode) -> Self {
         self.approval.tools.insert(tool.into(), mode);
@@ -260,8 +260,8 @@ impl ServerConfig {
         self.interaction_timeout
     }
 
-    pub(crate) fn approval_modes(&self) -> &ApprovalModes {
-        &self.approval
+    pub(crate) fn approval_mode(&self, tool: &ToolName) -> Option<ApprovalMode> {
+        self.approval.of(tool.as_str())
     }
 
     pub(crate) fn filter(&self) -> &ToolFilter {

@@ -20,11 +20,6 @@ pub(crate) const SERVER: &str = "scripted";
 /// what a loaded machine needs.
 const AT_ONCE: Duration = Duration::from_secs(25);
 
-/// Begins a runtime that lets every call pass.
-pub(crate) fn builder() -> McpRuntimeBuilder {
-    McpRuntime::builder(ApprovalPolicy::approve_all())
-}
-
 /// A runtime and its events.
 #[derive(Debug)]
 pub(crate) struct Host {
@@ -138,6 +133,11 @@ impl Host {
         let timeout = McpRuntime::DEFAULT_SHUTDOWN_TIMEOUT;
         at_once(self.runtime.shutdown(timeout)).await
     }
+}
+
+/// A builder whose calls nobody has to approve.
+pub(crate) fn builder() -> McpRuntimeBuilder {
+    McpRuntime::builder(ApprovalPolicy::approve_all())
 }
 
 /// The configuration of a server that plays a script. Scripts speak the legacy era, and are started once for it.

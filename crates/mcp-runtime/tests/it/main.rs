@@ -1,8 +1,10 @@
 //! The runtime through its public face, with real child processes and real sockets. One file per noun.
 #![cfg(test)]
 
+mod access;
 mod agreement;
 mod announcement;
+mod approval;
 mod argument;
 mod authority;
 mod budget;
@@ -16,12 +18,13 @@ mod era;
 mod failure;
 mod flood;
 mod framing;
-mod gate;
+mod hook;
 mod host;
 mod http;
 mod listing;
 mod naming;
 mod ownership;
+mod pair;
 mod person;
 mod process;
 mod progress;

@@ -223,6 +223,32 @@ proptest! {
 }
 
 #[test]
+fn replacing_leaves_one_of_each_name_that_is_given_anew() {
+    let meta = |json: &str| {
+        RawMeta::without_reserved(&RawValue::from_string(json.to_owned()).unwrap()).unwrap()
+    };
+    for (left, right, expected) in [
+        (r#"{"a":1e2,"b":2}"#, r#"{"a":3}"#, r#"{"b":2,"a":3}"#),
+        (
+            r#"{"a":1,"a":2,"b":[]}"#,
+            r#"{"\u0061":3,"a":4}"#,
+            r#"{"b":[],"\u0061":3,"a":4}"#,
+        ),
+        (
+            r#"{"\ud83d":1}"#,
+            r#"{"\ud83e":2}"#,
+            r#"{"\ud83d":1,"\ud83e":2}"#,
+        ),
+        (r#"{"a":1}"#, "{}", r#"{"a":1}"#),
+        ("{}", r#"{"a":1}"#, r#"{"a":1}"#),
+    ] {
+        let mut replaced = meta(left);
+        replaced.replace_with(&meta(right));
+        assert_eq!(serde_json::to_string(&replaced).unwrap(), expected);
+    }
+}
+
+#[test]
 fn extending_joins_what_there_is() {
     let meta = |json: &str| {
         RawMeta::without_reserved(&RawValue::from_string(json.to_owned()).unwrap()).unwrap()
@@ -235,28 +261,6 @@ fn extending_joins_what_there_is() {
     ] {
         let mut joined = meta(left);
         joined.extend(&meta(right));
-        assert_eq!(serde_json::to_string(&joined).unwrap(), expected);
-    }
-}
-
-/// S6
-#[test]
-fn a_later_member_replaces_an_earlier_one_of_its_name() {
-    let meta = |json: &str| {
-        RawMeta::without_reserved(&RawValue::from_string(json.to_owned()).unwrap()).unwrap()
-    };
-    for (left, right, expected) in [
-        (
-            r#"{"a":1e2,"b":1}"#,
-            r#"{"\u0061":2}"#,
-            r#"{"b":1,"\u0061":2}"#,
-        ),
-        (r#"{"a":1,"a":2}"#, r#"{"a":3}"#, r#"{"a":3}"#),
-        (r#"{"a":1}"#, "{}", r#"{"a":1}"#),
-        ("{}", r#"{"a":1}"#, r#"{"a":1}"#),
-    ] {
-        let mut joined = meta(left);
-        joined.replace_with(&meta(right));
         assert_eq!(serde_json::to_string(&joined).unwrap(), expected);
     }
 }

@@ -3,6 +3,7 @@
 use std::error::Error;
 
 use super::*;
+use crate::call::ApprovalMode;
 
 /// The servers' names, or the message of what is wrong with the whole or with one entry.
 fn read(text: &str) -> String {
@@ -115,8 +116,20 @@ fn a_wrong_entry_is_named_and_the_others_stay() {
     );
     check(r#"{" x": {"command": "a"}}"#, "the name is not valid");
     check(
-        r#"{"x": {"command": "a", "approval": "deny"}}"#,
-        "`approval` is not supported yet",
+        r#"{"x": {"command": "a", "approval": "ask"}}"#,
+        "`approval` must be `auto`, `prompt`, `approve` or `deny`",
+    );
+    check(
+        r#"{"x": {"command": "a", "tool_approval": {"t": null}}}"#,
+        "`tool_approval` must be an object whose values are `auto`",
+    );
+    check(
+        r#"{"x": {"command": "a", "tool_approval": {"t": "deny", "t": "approve"}}}"#,
+        "`t` stands twice",
+    );
+    check(
+        r#"{"x": {"command": "a", "includeTools": []}}"#,
+        "`includeTools` is not supported yet",
     );
     check(
         r#"{"x": {"command": "a", "era": "future"}}"#,
@@ -146,6 +159,34 @@ fn times_are_those_of_the_entry_or_the_defaults() {
         r#", "tool_timeout_sec": 2.5, "interaction_timeout_sec": 0.5, "reset_on_progress": true"#;
     assert_eq!(times(all), (2.5, Some(3_600.0), 0.5));
     assert_eq!(times(&format!("{all}{total}")), (2.5, Some(90.0), 0.5));
+}
+
+/// A1
+#[test]
+fn a_tools_mode_of_approval_is_its_own_or_the_servers() {
+    let mode = |members: &str, tool: &str| {
+        let text = format!(r#"{{"mcpServers": {{"x": {{"command": "a"{members}}}}}}}"#);
+        let read = McpServers::from_json(&text).unwrap();
+        assert_eq!(read.unknown_members(), [""; 0]);
+        read.servers()[0].approval_mode(&tool.parse().unwrap())
+    };
+    let (server, tool) = (
+        r#", "approval": "auto""#,
+        r#", "tool_approval": {"t": "deny", "u": "approve", "v": "prompt"}"#,
+    );
+    let both = format!("{server}{tool}");
+    for (members, name, expected) in [
+        ("", "t", None),
+        (server, "t", Some(ApprovalMode::Auto)),
+        (tool, "t", Some(ApprovalMode::Deny)),
+        (tool, "w", None),
+        (&both, "u", Some(ApprovalMode::Approve)),
+        (&both, "v", Some(ApprovalMode::Prompt)),
+        (&both, "w", Some(ApprovalMode::Auto)),
+        (r#", "approval": null, "tool_approval": null"#, "t", None),
+    ] {
+        assert_eq!(mode(members, name), expected, "{members} {name}");
+    }
 }
 
 /// U1
