@@ -1,15 +1,12 @@
 //! The configuration file: read, and every mistake told with its place.
 
-mod place;
-
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use mcp_runtime::{ConfigError, ErrorChain, McpServers, ServerConfig};
+use mcp_runtime::{ConfigError, ConfigErrorKind, ErrorChain, McpServers, Place, ServerConfig};
 
 use crate::screen;
-use place::{Outline, Place};
 
 /// What a configuration file says.
 #[derive(Debug)]
@@ -92,20 +89,16 @@ impl ConfigFile {
     }
 
     fn parse(path: &Path, text: &str) -> Result<Self, (Option<Place>, ConfigFileErrorKind)> {
-        let outline = Outline::read(text).map_err(|error| {
-            let (place, message) = Place::of_json_error(&error);
-            (Some(place), ConfigFileErrorKind::Syntax(message))
-        })?;
         let read = McpServers::from_json(text).map_err(|error| {
-            let why = ErrorChain(error.kind()).to_string();
-            (Some(outline.whole_place()), ConfigFileErrorKind::Shape(why))
+            let kind = match error.kind() {
+                ConfigErrorKind::Json(error) => ConfigFileErrorKind::Syntax(without_place(error)),
+                kind => ConfigFileErrorKind::Shape(ErrorChain(kind).to_string()),
+            };
+            (error.place(), kind)
         })?;
-        let rejected = read.rejected().iter();
         let file = Self {
             path: path.to_owned(),
-            rejected: rejected
-                .map(|error| Rejected::new(&outline, error))
-                .collect(),
+            rejected: read.rejected().iter().map(Rejected::new).collect(),
             unknown: read.unknown_members().to_vec(),
             servers: read.into_servers(),
         };
@@ -159,15 +152,12 @@ impl ConfigFile {
 }
 
 impl Rejected {
-    fn new(outline: &Outline<'_>, error: &ConfigError) -> Self {
-        let server = error.server().unwrap_or_default();
-        let place = outline.member_place(server, error.member());
-        let why = ErrorChain(error.kind()).to_string();
+    fn new(error: &ConfigError) -> Self {
         Self {
-            server: server.to_owned(),
-            required: outline.is_required(server),
-            place,
-            why,
+            server: error.server().unwrap_or_default().to_owned(),
+            required: error.is_required(),
+            place: error.place(),
+            why: ErrorChain(error.kind()).to_string(),
         }
     }
 
@@ -183,4 +173,11 @@ impl Rejected {
             self.why
         )
     }
+}
+
+/// What a JSON error says, apart from where it is.
+fn without_place(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    text.strip_suffix(&place).unwrap_or(&text).to_owned()
 }

@@ -11,6 +11,7 @@ mod call;
 mod cli;
 mod config_file;
 mod demo;
+mod environment;
 mod exit;
 mod failure;
 mod interrupt;

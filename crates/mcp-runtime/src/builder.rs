@@ -1,23 +1,23 @@
 //! How a runtime comes to be.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use mcp_catalog::SharedListings;
 use mcp_keys::{
-    EnvironmentId, Exposure, InvalidSelection, McpServerKey, MultiEnvironment, NameProfile,
+    EnvironmentId, InvalidSelection, McpServerKey, MultiEnvironment, NameProfile,
     SelectedEnvironments,
 };
 use rmcp::model::Implementation;
 
 use crate::authority::Authorities;
 use crate::call::{AccessLookup, ApprovalPolicy, Approvals, Gates, Hook, Lookup, ToolHook};
+use crate::chain::ErrorChain;
 use crate::config::ServerConfig;
 use crate::connection::{Connector, Tls};
 use crate::elicitation::{ElicitationHandler, Elicitor};
 use crate::environment::Environment;
 use crate::event::{EventSink, EventStream, RuntimeEvent};
+use crate::roster::Roster;
 use crate::runtime::McpRuntime;
 use crate::scope::Scope;
 use crate::slot::{Slot, SlotState};
@@ -63,12 +63,6 @@ pub enum BuildError {
     /// Two servers of one owner have the same name.
     #[error("server `{0}` is given twice; rename one of them")]
     ServerTwice(McpServerKey),
-}
-
-/// Where a server of the configuration comes from.
-struct Configured {
-    config: ServerConfig,
-    cwd: Option<PathBuf>,
 }
 
 impl McpRuntimeBuilder {
@@ -167,13 +161,13 @@ impl McpRuntimeBuilder {
     }
 
     /// Begins to start every server, and returns at once: the servers' fates are events, and
-    /// [`McpRuntime::settled`] waits for them all.
+    /// [`McpRuntime::settled`] waits for them all. Where environments have plugins, their manifests are read first.
     ///
     /// Dropping the event stream is how a host says that it does not want to know.
     ///
     /// # Errors
     ///
-    /// See [`BuildError`]. A server that does not start is no error here.
+    /// See [`BuildError`]. A server that does not start is no error here, nor is a plugin that is broken.
     ///
     /// # Panics
     ///
@@ -184,10 +178,17 @@ impl McpRuntimeBuilder {
             self.environments.push(Environment::new(local));
         }
         let selected = self.selected()?;
-        let configured = self.configured(&selected)?;
+        let mut roster = Roster::of(self.servers, &mut self.environments, &selected)?;
+        let plugin_errors = std::mem::take(&mut roster.plugin_errors);
         let events = EventSink::default();
         let stream = events.stream();
-        let slots = self.slots(configured, &selected, &events);
+        for error in &plugin_errors {
+            events.state(RuntimeEvent::PluginError {
+                environment: error.environment().clone(),
+                message: ErrorChain(error).to_string(),
+            });
+        }
+        let slots = roster.slots(self.multi_environment, &selected, &events);
         let starter = Starter {
             connector: Connector {
                 client: self.client,
@@ -213,7 +214,15 @@ impl McpRuntimeBuilder {
             approvals: Approvals::new(self.approval),
             access: self.access,
         };
-        let runtime = McpRuntime::run(slots, starter, self.profile, scope, authorities, gates);
+        let runtime = McpRuntime::run(
+            slots,
+            starter,
+            self.profile,
+            scope,
+            authorities,
+            gates,
+            plugin_errors,
+        );
         Ok((runtime, stream))
     }
 
@@ -228,94 +237,6 @@ impl McpRuntimeBuilder {
             InvalidSelection::Repeated(environment) => BuildError::EnvironmentTwice(environment),
             error => BuildError::Selection(error),
         })
-    }
-
-    /// Every configured server under its own key.
-    fn configured(
-        &mut self,
-        selected: &SelectedEnvironments,
-    ) -> Result<BTreeMap<McpServerKey, Configured>, BuildError> {
-        let mut configured = BTreeMap::new();
-        let mut add =
-            |key: McpServerKey, server: Configured| match configured.insert(key.clone(), server) {
-                None => Ok(()),
-                Some(_) => Err(BuildError::ServerTwice(key)),
-            };
-        let primary = self
-            .environments
-            .iter()
-            .find(|environment| environment.id() == selected.primary());
-        let primary_cwd = primary
-            .and_then(Environment::working_directory)
-            .map(PathBuf::from);
-        for config in std::mem::take(&mut self.servers) {
-            add(
-                McpServerKey::host(config.name().clone()),
-                Configured {
-                    config,
-                    cwd: primary_cwd.clone(),
-                },
-            )?;
-        }
-        let mut seen = Vec::new();
-        for environment in &mut self.environments {
-            let id = environment.id().clone();
-            if seen.contains(&id) {
-                return Err(BuildError::EnvironmentTwice(id));
-            }
-            let cwd = environment.working_directory().map(PathBuf::from);
-            for config in environment.take_servers() {
-                let key = McpServerKey::in_environment(id.clone(), config.name().clone());
-                add(
-                    key,
-                    Configured {
-                        config,
-                        cwd: cwd.clone(),
-                    },
-                )?;
-            }
-            seen.push(id);
-        }
-        Ok(configured)
-    }
-
-    /// A slot for every server, sorted by the key it is exposed under; the hidden ones last, and told (K8).
-    fn slots(
-        &self,
-        mut configured: BTreeMap<McpServerKey, Configured>,
-        selected: &SelectedEnvironments,
-        events: &EventSink,
-    ) -> Vec<Arc<Slot>> {
-        let exposure = Exposure::new(self.multi_environment, configured.keys().cloned(), selected);
-        let mut slots = Vec::new();
-        for (exposed, origin) in exposure.exposed() {
-            let Some(Configured { config, cwd }) = configured.remove(origin) else {
-                continue;
-            };
-            let state = if config.is_enabled() {
-                SlotState::Starting
-            } else {
-                SlotState::Disabled
-            };
-            slots.push(Arc::new(Slot::new(exposed.clone(), config, cwd, state)));
-        }
-        for hidden in exposure.hidden() {
-            let Some(Configured { config, cwd }) = configured.remove(hidden.key()) else {
-                continue;
-            };
-            let (server, reason) = (hidden.key().clone(), hidden.reason());
-            events.state(RuntimeEvent::Hidden {
-                server: server.clone(),
-                reason,
-            });
-            slots.push(Arc::new(Slot::new(
-                server,
-                config,
-                cwd,
-                SlotState::Hidden { reason },
-            )));
-        }
-        slots
     }
 }
 

@@ -1,13 +1,14 @@
 //! A place where servers run.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use mcp_keys::EnvironmentId;
 use mcp_sandbox_meta::SandboxState;
 
 use crate::authority::Authority;
-use crate::config::ServerConfig;
+use crate::config::{Plugins, ServerConfig};
+use crate::executor::{Executor, Placement};
 use crate::launcher::Launcher;
 
 /// A place where servers run: its id, its working directory, and the servers it owns.
@@ -25,10 +26,11 @@ use crate::launcher::Launcher;
 #[derive(Debug, Clone)]
 pub struct Environment {
     id: EnvironmentId,
-    cwd: Option<PathBuf>,
+    placement: Placement,
     selected: bool,
     authority: Authority,
     servers: Vec<ServerConfig>,
+    plugin_roots: Vec<PathBuf>,
 }
 
 impl Environment {
@@ -37,17 +39,25 @@ impl Environment {
     pub fn new(id: EnvironmentId) -> Self {
         Self {
             id,
-            cwd: None,
+            placement: Placement::default(),
             selected: true,
             authority: Authority::default(),
             servers: Vec::new(),
+            plugin_roots: Vec::new(),
         }
     }
 
-    /// The working directory of its servers, unless they configure one.
+    /// Where those of its servers that are processes run; on this machine, unless this says otherwise (R4).
+    #[must_use]
+    pub fn executor(mut self, executor: impl Into<Executor>) -> Self {
+        self.placement.executor = executor.into();
+        self
+    }
+
+    /// The working directory of its servers, unless they configure one: a directory on the side of the executor.
     #[must_use]
     pub fn cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
-        self.cwd = Some(cwd.into());
+        self.placement.cwd = Some(cwd.into());
         self
     }
 
@@ -91,6 +101,23 @@ impl Environment {
         self
     }
 
+    /// Adds the servers of the plugin in a directory of this machine (K9), which is read when the runtime starts. It is
+    /// described by `.codex-plugin/plugin.json` or `.claude-plugin/plugin.json`, whose `mcpServers` are the servers or the path
+    /// of a file that has them, and otherwise by `.mcp.json`.
+    ///
+    /// The plugin's own root is the working directory of its servers, begins their relative paths, and stands for
+    /// `${CLAUDE_PLUGIN_ROOT}`. Behind a command executor it has to be at the same path on the far side.
+    ///
+    /// A further installation of a plugin that a root added earlier has, by its name, adds servers called
+    /// `<server>@<directory>`. What is wrong with a plugin costs only that: see [`McpRuntime::plugin_errors`].
+    ///
+    /// [`McpRuntime::plugin_errors`]: crate::McpRuntime::plugin_errors
+    #[must_use]
+    pub fn plugin_root(mut self, root: impl Into<PathBuf>) -> Self {
+        self.plugin_roots.push(root.into());
+        self
+    }
+
     /// Its id.
     #[must_use]
     pub fn id(&self) -> &EnvironmentId {
@@ -105,8 +132,18 @@ impl Environment {
         self.selected
     }
 
-    pub(crate) fn working_directory(&self) -> Option<&Path> {
-        self.cwd.as_deref()
+    pub(crate) fn placement(&self) -> &Placement {
+        &self.placement
+    }
+
+    /// The plugins that are installed in it. Reads files.
+    pub(crate) fn plugins(&self) -> Plugins<'_> {
+        let configured = self.servers.iter().map(|server| server.name().clone());
+        let mut plugins = Plugins::new(&self.id, configured);
+        for root in &self.plugin_roots {
+            plugins.look_into(root);
+        }
+        plugins
     }
 
     pub(crate) fn take_servers(&mut self) -> Vec<ServerConfig> {

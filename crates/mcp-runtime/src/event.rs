@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use mcp_keys::{HiddenReason, McpServerKey, ToolKey};
+use mcp_keys::{EnvironmentId, HiddenReason, McpServerKey, ToolKey};
 use mcp_telemetry::ErrorCode;
 use serde_json::value::RawValue;
 use tokio::sync::Notify;
@@ -102,6 +102,13 @@ pub enum RuntimeEvent {
         /// Why, and what would expose it.
         reason: HiddenReason,
     },
+    /// Something is wrong with a plugin of an environment, which costs that plugin or one server of it (K9).
+    PluginError {
+        /// The environment.
+        environment: EnvironmentId,
+        /// What and where; the typed error is in [`McpRuntime::plugin_errors`](crate::McpRuntime::plugin_errors).
+        message: String,
+    },
     /// A listing is not what the server meant it to be: cut short, or with entries left out (R8).
     Listing {
         /// The server.
@@ -190,7 +197,7 @@ impl RuntimeEvent {
             | Self::Listing { server, .. }
             | Self::Progress { server, .. }
             | Self::Log { server, .. } => Some(server),
-            Self::NameCollision { .. } | Self::Dropped { .. } => None,
+            Self::PluginError { .. } | Self::NameCollision { .. } | Self::Dropped { .. } => None,
         }
     }
 

@@ -52,6 +52,7 @@ mod deadline;
 mod elicitation;
 mod environment;
 mod event;
+mod executor;
 mod launcher;
 mod listing;
 mod object;
@@ -60,6 +61,7 @@ mod paging;
 mod process_table;
 mod query;
 mod resource;
+mod roster;
 mod runtime;
 mod scope;
 mod slot;
@@ -80,8 +82,8 @@ pub use call::{
 };
 pub use chain::ErrorChain;
 pub use config::{
-    ConfigError, ConfigErrorKind, Era, HttpTransport, McpServers, ServerConfig, StdioTransport,
-    ToolFilter, Transport,
+    ConfigError, ConfigErrorKind, Era, HttpTransport, McpServers, Place, PluginError,
+    PluginErrorKind, ServerConfig, StdioTransport, ToolFilter, Transport,
 };
 pub use connection::{
     Disconnect, Excerpt, Exit, HttpError, HttpSetupError, Malformed, Refused, RequestError,
@@ -94,6 +96,7 @@ pub use elicitation::{
 };
 pub use environment::Environment;
 pub use event::{EventStream, RuntimeEvent};
+pub use executor::{CommandExecutor, EmptyCommand, Executor, ExecutorError, Quoting};
 pub use outage::Outage;
 pub use paging::Listed;
 pub use query::{QueryError, QueryErrorKind, QueryOptions};
@@ -105,8 +108,8 @@ pub use tool::Tool;
 
 /// Identity and names, as they appear in this crate's interface.
 pub use mcp_keys::{
-    EnvironmentId, HiddenReason, McpServerKey, ModelName, MultiEnvironment, NameProfile,
-    ServerName, ServerScope, ToolKey, ToolName,
+    EnvironmentId, HiddenReason, InvalidName, McpServerKey, ModelName, MultiEnvironment,
+    NameProfile, ServerName, ServerScope, ToolKey, ToolName,
 };
 /// What servers are told of the sandbox, as it appears in this crate's interface.
 pub use mcp_sandbox_meta::SandboxState;

@@ -15,6 +15,7 @@ use crate::authority::{Authorities, Authority, UnknownEnvironment};
 use crate::binding::Binding;
 use crate::builder::McpRuntimeBuilder;
 use crate::call::{ApprovalPolicy, Gates};
+use crate::config::PluginError;
 use crate::connection::Connection;
 use crate::deadline::Deadline;
 use crate::event::RuntimeEvent;
@@ -36,6 +37,7 @@ pub struct McpRuntime {
     scope: Scope,
     authorities: Authorities,
     gates: Arc<Gates>,
+    plugin_errors: Vec<PluginError>,
     /// The last capture, for as long as it is current.
     captured: ArcSwapOption<Binding>,
 }
@@ -72,6 +74,7 @@ impl McpRuntime {
         scope: Scope,
         authorities: Authorities,
         gates: Gates,
+        plugin_errors: Vec<PluginError>,
     ) -> Self {
         for slot in &slots {
             if matches!(slot.state(), SlotState::Starting) {
@@ -85,6 +88,7 @@ impl McpRuntime {
             scope,
             authorities,
             gates: Arc::new(gates),
+            plugin_errors,
             captured: ArcSwapOption::empty(),
         }
     }
@@ -111,6 +115,12 @@ impl McpRuntime {
         required
             .filter(|status| !matches!(status.state(), ServerState::Ready { .. }))
             .collect()
+    }
+
+    /// What is wrong with the plugins of environments (K9); empty when nothing is. Each costs its own plugin or server.
+    #[must_use]
+    pub fn plugin_errors(&self) -> &[PluginError] {
+        &self.plugin_errors
     }
 
     /// Captures what can be called now (B1). Waits for nobody: a server that becomes ready later is in the next one.

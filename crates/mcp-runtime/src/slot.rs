@@ -1,15 +1,17 @@
 //! One server of a runtime: what it is, and what has become of it.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_keys::{HiddenReason, McpServerKey};
 use tokio::sync::watch;
 
+use crate::call::LaunchFingerprint;
 use crate::config::ServerConfig;
 use crate::connection::Connection;
+use crate::executor::Placement;
 use crate::outage::Outage;
+use crate::roster::Configured;
 use crate::startup::StartupError;
 
 /// The place of one server, from its configuration to its end.
@@ -17,9 +19,13 @@ use crate::startup::StartupError;
 pub(crate) struct Slot {
     /// The key under which it is exposed.
     pub(crate) key: McpServerKey,
+    /// Its own key, which says who configured it (K8).
+    pub(crate) owner: McpServerKey,
     pub(crate) config: ServerConfig,
-    /// The working directory of its environment.
-    pub(crate) cwd: Option<PathBuf>,
+    /// Where it runs, if it is a process.
+    pub(crate) placement: Placement,
+    /// The plugin that it came with.
+    pub(crate) plugin: Option<Arc<str>>,
     state: watch::Sender<SlotState>,
 }
 
@@ -47,14 +53,21 @@ pub(crate) enum SlotState {
 impl Slot {
     pub(crate) fn new(
         key: McpServerKey,
-        config: ServerConfig,
-        cwd: Option<PathBuf>,
+        owner: McpServerKey,
+        server: Configured,
         state: SlotState,
     ) -> Self {
+        let Configured {
+            config,
+            placement,
+            plugin,
+        } = server;
         Self {
             key,
+            owner,
             config,
-            cwd,
+            placement,
+            plugin,
             state: watch::Sender::new(state),
         }
     }
@@ -100,6 +113,12 @@ impl Slot {
         let mut state = self.state.subscribe();
         // The sender lives in `self`.
         let _ = state.wait_for(fits).await;
+    }
+
+    /// What is started when this server is (A1).
+    pub(crate) fn fingerprint(&self) -> LaunchFingerprint {
+        let (environment, transport) = (self.owner.environment(), self.config.transport());
+        LaunchFingerprint::of(environment, &self.placement.executor, transport)
     }
 
     /// How many tools are offered, after filters.

@@ -15,6 +15,7 @@ use crate::startup::StartupError;
 pub struct ServerStatus {
     key: McpServerKey,
     required: bool,
+    plugin: Option<Arc<str>>,
     state: ServerState,
 }
 
@@ -81,6 +82,7 @@ impl ServerStatus {
         Self {
             key: slot.key.clone(),
             required: slot.config.is_required(),
+            plugin: slot.plugin.clone(),
             state,
         }
     }
@@ -89,6 +91,12 @@ impl ServerStatus {
     #[must_use]
     pub fn key(&self) -> &McpServerKey {
         &self.key
+    }
+
+    /// The plugin that it came with, by the name that the plugin gives itself (K9).
+    #[must_use]
+    pub fn plugin(&self) -> Option<&str> {
+        self.plugin.as_deref()
     }
 
     /// Whether the configuration says that nothing works without it (R1).

@@ -2,6 +2,7 @@
 
 mod error;
 mod owned;
+mod plugin;
 mod server;
 mod tool;
 
@@ -9,6 +10,7 @@ use std::time::Duration;
 
 pub(crate) use error::ErrorReport;
 pub(crate) use owned::{Owned, OwnedError};
+pub(crate) use plugin::PluginReport;
 pub(crate) use server::ServerReport;
 pub(crate) use tool::{ToolList, ToolReport};
 

@@ -11,6 +11,8 @@ pub(crate) struct ServerReport {
     server: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     environment_id: Option<EnvironmentId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plugin: Option<String>,
     status: &'static str,
     tools: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -28,6 +30,7 @@ impl ServerReport {
     pub(crate) fn new(status: &ServerStatus) -> Self {
         let key = status.key();
         let mut report = Self::failed(key.name().as_str(), key.environment());
+        report.plugin = status.plugin().map(str::to_owned);
         match status.state() {
             ServerState::Ready {
                 tools,
@@ -77,6 +80,7 @@ impl ServerReport {
         Self {
             server: server.to_owned(),
             environment_id: environment.cloned(),
+            plugin: None,
             status: "failed",
             tools: 0,
             era: None,

@@ -6,7 +6,7 @@ use mcp_runtime::ToolOutput;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::report::{Owned, OwnedError, ServerReport, ToolList, millis};
+use crate::report::{Owned, OwnedError, PluginReport, ServerReport, ToolList, millis};
 
 /// The members of an answer to a request that succeeded.
 #[derive(Debug, Serialize)]
@@ -14,6 +14,8 @@ use crate::report::{Owned, OwnedError, ServerReport, ToolList, millis};
 pub(super) enum Success {
     Servers {
         servers: Vec<ServerReport>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        plugin_errors: Vec<PluginReport>,
     },
     Tools {
         tools: ToolList,

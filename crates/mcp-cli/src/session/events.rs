@@ -1,6 +1,6 @@
 //! A runtime's events as lines.
 
-use mcp_runtime::{ErrorCode, EventStream, McpServerKey, RuntimeEvent, ToolKey};
+use mcp_runtime::{EnvironmentId, ErrorCode, EventStream, McpServerKey, RuntimeEvent, ToolKey};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -83,6 +83,10 @@ enum Event<'a> {
         #[serde(flatten)]
         server: Server<'a>,
         reason: String,
+    },
+    PluginError {
+        environment_id: &'a EnvironmentId,
+        message: &'a str,
     },
     Listing {
         #[serde(flatten)]
@@ -190,6 +194,13 @@ impl<'a> Event<'a> {
             RuntimeEvent::Hidden { server, reason } => Self::Hidden {
                 server: of(server),
                 reason: reason.to_string(),
+            },
+            RuntimeEvent::PluginError {
+                environment,
+                message,
+            } => Self::PluginError {
+                environment_id: environment,
+                message,
             },
             RuntimeEvent::Listing { server, message } => Self::Listing {
                 server: of(server),

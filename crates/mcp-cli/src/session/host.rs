@@ -18,7 +18,7 @@ use super::calls::Calls;
 use super::lines::Output;
 use super::operation::{Change, Reply, Request, Target};
 use super::start::{Begun, Rejected, Start};
-use crate::report::{ErrorReport, ServerReport, ToolList};
+use crate::report::{ErrorReport, PluginReport, ServerReport, ToolList};
 
 /// The runtimes by name. They share listings.
 #[derive(Debug)]
@@ -239,12 +239,14 @@ impl Host {
     fn status(&self) -> Success {
         let servers = self.runtime.status();
         let rejected = self.rejected.iter().map(Rejected::report);
+        let plugin_errors = self.runtime.plugin_errors().iter();
         Success::Servers {
             servers: servers
                 .iter()
                 .map(ServerReport::new)
                 .chain(rejected)
                 .collect(),
+            plugin_errors: plugin_errors.map(PluginReport::new).collect(),
         }
     }
 

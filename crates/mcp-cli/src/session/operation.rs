@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 
 use mcp_runtime::SandboxState;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::bindings::Release;
 use super::start::Start;
 use super::{Id, MAIN};
 use super::{access, approval, elicitation, hook};
+use crate::environment::given;
 use crate::report::ErrorReport;
 
 /// What a request asks for.
@@ -66,13 +67,6 @@ pub(super) struct Change {
     pub(super) launcher: Option<Option<PathBuf>>,
     permissions: Option<Box<RawValue>>,
     selected: Option<Box<RawValue>>,
-}
-
-/// A member that is there, though it may be `null`.
-pub(super) fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<Option<T>>, D::Error> {
-    Option::deserialize(deserializer).map(Some)
 }
 
 impl Change {

@@ -1,10 +1,10 @@
 //! `start`: from its members to a runtime that is starting.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use mcp_runtime::{
-    Environment, EnvironmentId, ErrorChain, EventStream, ListingShare, McpRuntime, McpServers,
-    MultiEnvironment, NameProfile, SandboxState,
+    EnvironmentId, ErrorChain, EventStream, ListingShare, McpRuntime, McpServers, MultiEnvironment,
+    NameProfile,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use super::caller::Caller;
 use super::elicitation::Elicitations;
 use super::handlers::Handlers;
-use super::operation::given;
+use crate::environment::{EnvironmentMembers, InvalidEnvironment};
 use crate::report::{ErrorReport, ServerReport};
 
 /// The members of `start`.
@@ -22,7 +22,7 @@ pub(super) struct Start {
     runtime: String,
     servers: Option<Box<RawValue>>,
     #[serde(default)]
-    environments: Vec<EnvironmentMembers>,
+    environments: Vec<EnvironmentMembers<Box<RawValue>>>,
     #[serde(default)]
     features: Features,
     /// Of every environment that says nothing of its own.
@@ -38,21 +38,6 @@ pub(super) struct Start {
 struct Features {
     #[serde(default)]
     multi_environment_mcp: bool,
-}
-
-#[derive(Debug, Default, Deserialize)]
-struct EnvironmentMembers {
-    id: String,
-    cwd: Option<String>,
-    selected: Option<bool>,
-    servers: Option<Box<RawValue>>,
-    executor: Option<Box<RawValue>>,
-    sandbox_state: Option<SandboxState>,
-    permissions: Option<Box<RawValue>>,
-    /// `null`: none.
-    #[serde(default, deserialize_with = "given")]
-    launcher: Option<Option<PathBuf>>,
-    plugin_roots: Option<Vec<String>>,
 }
 
 /// A runtime that was just started, and what was wrong with its configuration.
@@ -92,7 +77,6 @@ impl Start {
 
     /// Starts the runtime; its servers' fates are not known yet.
     pub(super) fn begin(self, share: &ListingShare, caller: &Caller) -> Result<Begun, ErrorReport> {
-        self.refuse_unsupported()?;
         let mut rejected = Vec::new();
         let mut builder = self
             .handlers
@@ -106,9 +90,14 @@ impl Start {
         if let Some(servers) = &self.servers {
             builder = builder.servers(read(servers, None, &mut rejected)?.into_servers());
         }
-        let launcher = self.launcher.as_deref();
-        for members in environments(self.environments) {
-            builder = builder.environment(members.environment(launcher, &mut rejected)?);
+        let (launcher, mut environments) = (self.launcher.as_deref(), self.environments);
+        if environments.is_empty() {
+            environments.push(EnvironmentMembers::local());
+        }
+        for members in environments {
+            let read =
+                |id: &EnvironmentId, servers: &RawValue| read(servers, Some(id), &mut rejected);
+            builder = builder.environment(members.environment(launcher, read)?);
         }
         let (runtime, events) = builder
             .start()
@@ -119,69 +108,11 @@ impl Start {
             rejected,
         })
     }
-
-    /// What restricts or changes how servers run must not be ignored.
-    fn refuse_unsupported(&self) -> Result<(), ErrorReport> {
-        let of_environments = self
-            .environments
-            .iter()
-            .flat_map(EnvironmentMembers::unsupported);
-        match of_environments.into_iter().find(|(given, _)| *given) {
-            Some((_, member)) => Err(ErrorReport::invalid(format!(
-                "`{member}` is not supported by this version"
-            ))),
-            None => Ok(()),
-        }
-    }
 }
 
-/// Those given, and without any the one that a runtime has anyway.
-fn environments(mut given: Vec<EnvironmentMembers>) -> Vec<EnvironmentMembers> {
-    if given.is_empty() {
-        given.push(EnvironmentMembers {
-            id: "local".to_owned(),
-            ..EnvironmentMembers::default()
-        });
-    }
-    given
-}
-
-impl EnvironmentMembers {
-    fn unsupported(&self) -> [(bool, &'static str); 3] {
-        [
-            (self.executor.is_some(), "environments.executor"),
-            (self.permissions.is_some(), "environments.permissions"),
-            (
-                self.plugin_roots
-                    .as_ref()
-                    .is_some_and(|roots| !roots.is_empty()),
-                "environments.plugin_roots",
-            ),
-        ]
-    }
-
-    fn environment(
-        self,
-        launcher: Option<&Path>,
-        rejected: &mut Vec<Rejected>,
-    ) -> Result<Environment, ErrorReport> {
-        let id =
-            EnvironmentId::new(self.id).map_err(|error| ErrorReport::invalid_because(&error))?;
-        let mut environment = Environment::new(id.clone()).selected(self.selected.unwrap_or(true));
-        if let Some(cwd) = self.cwd {
-            environment = environment.cwd(cwd);
-        }
-        if let Some(state) = self.sandbox_state {
-            environment = environment.sandbox_state(state);
-        }
-        let launcher = self.launcher.unwrap_or(launcher.map(Path::to_owned));
-        if let Some(launcher) = launcher {
-            environment = environment.launcher(launcher);
-        }
-        if let Some(servers) = &self.servers {
-            environment = environment.servers(read(servers, Some(&id), rejected)?.into_servers());
-        }
-        Ok(environment)
+impl From<InvalidEnvironment> for ErrorReport {
+    fn from(error: InvalidEnvironment) -> Self {
+        Self::invalid_because(&error)
     }
 }
 

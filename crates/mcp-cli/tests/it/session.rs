@@ -6,7 +6,10 @@ mod approval;
 mod authority;
 mod binding;
 mod bytes;
+#[cfg(unix)]
+mod executor;
 mod hook;
+mod plugin;
 mod reconnect;
 mod resource;
 
@@ -61,8 +64,14 @@ impl Session {
     }
 
     pub(crate) fn send(&mut self, line: &str) {
+        self.send_bytes(line.as_bytes());
+    }
+
+    fn send_bytes(&mut self, line: &[u8]) {
         let input = self.input.as_mut().expect("the input is open");
-        writeln!(input, "{line}").expect("the program reads");
+        input
+            .write_all(&[line, b"\n"].concat())
+            .expect("the program reads");
     }
 
     /// The first line that is asked for, now or later.
@@ -272,6 +281,9 @@ fn what_is_no_request_is_told_so_and_ends_nothing() {
     let mut session = Session::open();
     session.send("hello");
     check_invalid(&session.wait(|line| line["ok"] == false), "a JSON object");
+    session
+        .send_bytes(b"{\"id\": \"u\", \"op\": \"call\", \"arguments\": {\"path\": \"/tmp/\xff\"}}");
+    check_invalid(&session.answer("u"), "not UTF-8");
     check_invalid(
         &session.ask(&json!({"id": "1", "op": "tools"})),
         "send `start` first",
@@ -289,10 +301,8 @@ fn what_is_no_request_is_told_so_and_ends_nothing() {
         "unknown variant `doorman`",
     );
     check_invalid(
-        &session.ask(
-            &json!({"id": "5", "op": "start", "environments": [{"id": "a", "plugin_roots": ["x"]}]}),
-        ),
-        "`environments.plugin_roots` is not supported",
+        &session.ask(&json!({"id": "5", "op": "start", "environments": [{"id": " a"}]})),
+        "the id of an environment is not valid",
     );
     assert_eq!(session.ask(&json!({"id": "6", "op": "start"}))["ok"], true);
     check_invalid(

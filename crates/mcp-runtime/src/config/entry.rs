@@ -199,12 +199,13 @@ impl<'a> Entry<'a> {
                 .map(|(name, value)| (name, Secret::new(value)))
                 .collect(),
             env_vars: self.take("env_vars", TEXTS)?.unwrap_or_default(),
+            env_in_argv: self.take("env_in_argv", SWITCH)?.unwrap_or(false),
             cwd: self.take::<PathBuf>("cwd", TEXT)?,
         })
     }
 
     fn http(&mut self, url: &str) -> Result<HttpTransport, ConfigErrorKind> {
-        self.misplaced("url", &["args", "env", "env_vars", "cwd"])?;
+        self.misplaced("url", &["args", "env", "env_vars", "env_in_argv", "cwd"])?;
         let url = Url::parse(url).map_err(ConfigErrorKind::Url)?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(ConfigErrorKind::Scheme {

@@ -1,12 +1,18 @@
 //! What can be wrong with a configuration.
 
 use mcp_keys::InvalidName;
+use serde_json::value::RawValue;
+
+use super::Place;
+use super::members::Members;
 
 /// What is wrong with a configuration, and where.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", match .server { Some(server) => format!("server `{server}` is not configured correctly"), None => "the configuration cannot be read".to_owned() })]
 pub struct ConfigError {
     server: Option<String>,
+    is_required: bool,
+    place: Option<Place>,
     #[source]
     kind: ConfigErrorKind,
 }
@@ -84,28 +90,45 @@ pub enum ConfigErrorKind {
 }
 
 impl ConfigError {
-    pub(super) fn no_servers() -> Self {
+    /// The text is not JSON. Of syntax, serde says only where; of data, it would repeat what may be secrets.
+    pub(super) fn syntax(error: serde_json::Error) -> Self {
         Self {
             server: None,
-            kind: ConfigErrorKind::NoServers,
+            is_required: false,
+            place: Some(Place::of_json_error(&error)),
+            kind: ConfigErrorKind::Json(error),
         }
     }
 
-    pub(super) fn of_entry(server: String, kind: ConfigErrorKind) -> Self {
+    /// What should hold the servers is something else.
+    pub(super) fn shape(place: Place, kind: ConfigErrorKind) -> Self {
         Self {
-            server: Some(server),
+            server: None,
+            is_required: false,
+            place: Some(place),
             kind,
         }
     }
 
-    /// What serde says of data repeats the data, which may hold secrets; of syntax it says only where.
-    pub(super) fn of_whole(error: serde_json::Error, shape: ConfigErrorKind) -> Self {
-        let kind = if error.is_data() {
-            shape
-        } else {
-            ConfigErrorKind::Json(error)
+    /// `entry` was borrowed from `text`.
+    pub(super) fn of_entry(
+        server: String,
+        entry: &RawValue,
+        text: &str,
+        kind: ConfigErrorKind,
+    ) -> Self {
+        let Members(members) = serde_json::from_str(entry.get()).unwrap_or_default();
+        let value = |name: &str| {
+            let mut members = members.iter();
+            members.find_map(|(member, value)| (member == name).then_some(*value))
         };
-        Self { server: None, kind }
+        let wrong = kind.member().and_then(value).unwrap_or(entry);
+        Self {
+            server: Some(server),
+            is_required: value("required").is_some_and(|required| required.get() == "true"),
+            place: Place::of_part(wrong, text),
+            kind,
+        }
     }
 
     /// The entry, unless the whole configuration is meant.
@@ -114,22 +137,40 @@ impl ConfigError {
         self.server.as_deref()
     }
 
+    /// Whether the entry says of itself that nothing works without it, whatever else is wrong with it (R1).
+    #[must_use]
+    pub fn is_required(&self) -> bool {
+        self.is_required
+    }
+
+    /// Where in the text it is: the member that is wrong, or else the entry.
+    #[must_use]
+    pub fn place(&self) -> Option<Place> {
+        self.place
+    }
+
     /// The member that is wrong, where it is one.
     #[must_use]
     pub fn member(&self) -> Option<&'static str> {
-        match &self.kind {
-            ConfigErrorKind::Member { member, .. }
-            | ConfigErrorKind::Misplaced { member, .. }
-            | ConfigErrorKind::Unsupported { member } => Some(member),
-            ConfigErrorKind::Url(_) | ConfigErrorKind::Scheme { .. } => Some("url"),
-            ConfigErrorKind::Header { .. } => Some("headers"),
-            _ => None,
-        }
+        self.kind.member()
     }
 
     /// The reason.
     #[must_use]
     pub fn kind(&self) -> &ConfigErrorKind {
         &self.kind
+    }
+}
+
+impl ConfigErrorKind {
+    fn member(&self) -> Option<&'static str> {
+        match self {
+            Self::Member { member, .. }
+            | Self::Misplaced { member, .. }
+            | Self::Unsupported { member } => Some(member),
+            Self::Url(_) | Self::Scheme { .. } => Some("url"),
+            Self::Header { .. } => Some("headers"),
+            _ => None,
+        }
     }
 }

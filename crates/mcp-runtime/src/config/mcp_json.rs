@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 
 use super::entry::Entry;
 use super::members::Members;
-use super::{ConfigError, ConfigErrorKind, ServerConfig};
+use super::{ConfigError, ConfigErrorKind, Place, ServerConfig};
 
 /// The servers of one configuration: those that can be used, and those that cannot, with the reason.
 ///
@@ -55,13 +55,17 @@ impl McpServers {
             servers: Option<&'a RawValue>,
         }
         // Editors on Windows write a byte order mark.
-        let text = text.trim_start_matches('\u{feff}');
-        let file: File<'_> = serde_json::from_str(text)
-            .map_err(|error| ConfigError::of_whole(error, ConfigErrorKind::NoServers))?;
+        let json = text.trim_start_matches('\u{feff}');
+        let whole: &RawValue = serde_json::from_str(json).map_err(ConfigError::syntax)?;
+        let file: File<'_> = serde_json::from_str(whole.get())
+            .map_err(|_shown| ConfigError::shape(Place::BEGINNING, ConfigErrorKind::NoServers))?;
         let Some(servers) = file.mcp_servers.or(file.servers) else {
-            return Err(ConfigError::no_servers());
+            return Err(ConfigError::shape(
+                Place::BEGINNING,
+                ConfigErrorKind::NoServers,
+            ));
         };
-        Self::from_entries(servers.get())
+        Self::from_part(text, servers)
     }
 
     /// Reads the object of entries itself, as it stands under `mcpServers`.
@@ -70,23 +74,39 @@ impl McpServers {
     ///
     /// Text that is not a JSON object.
     pub fn from_entries(text: &str) -> Result<Self, ConfigError> {
-        let Members(entries) = serde_json::from_str(text)
-            .map_err(|error| ConfigError::of_whole(error, ConfigErrorKind::Servers))?;
+        let entries = serde_json::from_str(text).map_err(ConfigError::syntax)?;
+        Self::from_part(text, entries)
+    }
+
+    /// Reads the object of entries where it is a part of a larger text that it was borrowed from: the places of mistakes are
+    /// those in that text.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_entries`](Self::from_entries).
+    pub fn from_part(text: &str, entries: &RawValue) -> Result<Self, ConfigError> {
+        let Members(entries) = serde_json::from_str(entries.get()).map_err(|_shown| {
+            let place = Place::of_part(entries, text).unwrap_or(Place::BEGINNING);
+            ConfigError::shape(place, ConfigErrorKind::Servers)
+        })?;
         let mut read = Self::default();
         let mut seen = HashSet::new();
         for (name, entry) in entries {
-            if !seen.insert(name.clone()) {
-                let kind = ConfigErrorKind::Duplicate;
-                read.rejected.push(ConfigError::of_entry(name, kind));
-                continue;
-            }
-            match Entry::read(&name, entry) {
+            let server = if seen.insert(name.clone()) {
+                Entry::read(&name, entry)
+            } else {
+                Err(ConfigErrorKind::Duplicate)
+            };
+            match server {
                 Ok((server, unknown)) => {
                     read.unknown
                         .extend(unknown.into_iter().map(|member| format!("{name}.{member}")));
                     read.servers.push(server);
                 }
-                Err(kind) => read.rejected.push(ConfigError::of_entry(name, kind)),
+                Err(kind) => {
+                    let error = ConfigError::of_entry(name, entry, text, kind);
+                    read.rejected.push(error);
+                }
             }
         }
         Ok(read)
@@ -102,6 +122,12 @@ impl McpServers {
     #[must_use]
     pub fn into_servers(self) -> Vec<ServerConfig> {
         self.servers
+    }
+
+    /// The servers that can be started, and what is wrong with the others.
+    #[must_use]
+    pub fn into_parts(self) -> (Vec<ServerConfig>, Vec<ConfigError>) {
+        (self.servers, self.rejected)
     }
 
     /// The entries that are wrong.

@@ -58,6 +58,7 @@ pub struct StdioTransport {
     pub(crate) args: Vec<String>,
     pub(crate) env: Vec<(String, Secret)>,
     pub(crate) env_vars: Vec<String>,
+    pub(crate) env_in_argv: bool,
     pub(crate) cwd: Option<PathBuf>,
 }
 
@@ -213,6 +214,17 @@ impl ServerConfig {
         self
     }
 
+    /// The same server under another name.
+    pub(crate) fn called(mut self, name: ServerName) -> Self {
+        self.name = name;
+        self
+    }
+
+    pub(crate) fn with_transport(mut self, change: impl FnOnce(Transport) -> Transport) -> Self {
+        self.transport = change(self.transport);
+        self
+    }
+
     /// The configured name.
     #[must_use]
     pub fn name(&self) -> &ServerName {
@@ -278,6 +290,7 @@ impl StdioTransport {
             args: Vec::new(),
             env: Vec::new(),
             env_vars: Vec::new(),
+            env_in_argv: false,
             cwd: None,
         }
     }
@@ -303,7 +316,15 @@ impl StdioTransport {
         self
     }
 
-    /// The working directory; otherwise that of the environment, otherwise this process's.
+    /// `true`: behind a command executor, variables are passed on as arguments, where process lists show their values. Unless
+    /// a server says so, one with variables does not start there (R4). On this machine it changes nothing.
+    #[must_use]
+    pub fn env_in_argv(mut self, accepted: bool) -> Self {
+        self.env_in_argv = accepted;
+        self
+    }
+
+    /// The working directory, on the side of the executor; otherwise that of the environment, otherwise this process's.
     #[must_use]
     pub fn cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
         self.cwd = Some(cwd.into());
@@ -348,6 +369,7 @@ impl fmt::Debug for StdioTransport {
             .field("args", &self.args.len())
             .field("env", &names)
             .field("env_vars", &self.env_vars)
+            .field("env_in_argv", &self.env_in_argv)
             .field("cwd", &self.cwd)
             .finish()
     }

@@ -13,6 +13,7 @@ use crate::connection::{
     SpawnError, UnsupportedVersion,
 };
 use crate::deadline::Elapsed;
+use crate::executor::ExecutorError;
 use crate::slot::Slot;
 
 /// How far a startup came.
@@ -53,6 +54,9 @@ pub struct StartupError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartupErrorKind {
+    /// The configuration asks for what its environment's executor cannot do (R4).
+    #[error(transparent)]
+    Executor(ExecutorError),
     /// The process could not be started.
     #[error(transparent)]
     Spawn(SpawnError),
@@ -100,7 +104,8 @@ impl StartupError {
     pub fn code(&self) -> ErrorCode {
         match &self.kind {
             StartupErrorKind::Timeout(..) => ErrorCode::RequestTimeout,
-            StartupErrorKind::Spawn(_)
+            StartupErrorKind::Executor(_)
+            | StartupErrorKind::Spawn(_)
             | StartupErrorKind::HttpSetup(_)
             | StartupErrorKind::Version(_) => ErrorCode::StartupFailed,
             // A server that exits instead of shaking hands has failed to start, whatever its connection says.
@@ -136,6 +141,14 @@ pub(super) struct Failure {
 }
 
 impl Failure {
+    pub(super) fn executor(error: ExecutorError) -> Self {
+        Self {
+            phase: Phase::Connect,
+            kind: StartupErrorKind::Executor(error),
+            process: None,
+        }
+    }
+
     pub(super) fn connect(error: ConnectError) -> Self {
         let (phase, kind) = match error {
             ConnectError::Spawn(error) => (Phase::Connect, StartupErrorKind::Spawn(error)),
@@ -208,11 +221,20 @@ impl Failure {
         };
         // Arguments and query strings may hold secrets: they are counted, not shown.
         let what = match slot.config.transport() {
-            Transport::Stdio(stdio) => match stdio.args.len() {
-                0 => format!("`{}`", stdio.command),
-                1 => format!("`{}` with 1 argument", stdio.command),
-                count => format!("`{}` with {count} arguments", stdio.command),
-            },
+            Transport::Stdio(stdio) => {
+                let arguments = match stdio.args.len() {
+                    0 => String::new(),
+                    1 => " with 1 argument".to_owned(),
+                    count => format!(" with {count} arguments"),
+                };
+                let behind = slot.placement.executor.program();
+                let behind = behind.map(|program| format!(" behind `{program}`"));
+                format!(
+                    "`{}`{arguments}{}",
+                    stdio.command,
+                    behind.unwrap_or_default()
+                )
+            }
             Transport::Http(http) => format!("`{}`", http.url.origin().ascii_serialization()),
         };
         StartupError {

@@ -130,7 +130,7 @@ impl Starter {
     }
 
     async fn start(&self, slot: &Slot, deadline: &Deadline) -> Result<Started, Failure> {
-        let route = Route::to(slot);
+        let route = Route::to(slot).map_err(Failure::executor)?;
         let Connected {
             connection,
             process,
@@ -153,7 +153,7 @@ impl Starter {
             Sharing::OptedOut
         };
         let subscription = self.subscribe(slot, &connection, deadline).await?;
-        let scope = scope::of(route, &connection, &self.connector);
+        let scope = scope::of(slot, route, &connection, &self.connector);
         let ticket = connection.catalog().begin();
         let fetch = || async {
             let listed = listing::tools(&connection, deadline, &self.connector.events).await?;

@@ -4,6 +4,7 @@ use mcp_catalog::{CredentialIdentity, DiscoveryTransport};
 
 use crate::config::{HttpTransport, Transport};
 use crate::connection::Launch;
+use crate::executor::ExecutorError;
 use crate::slot::Slot;
 
 /// What is launched or connected to, and what of it can be told apart (R5, C5).
@@ -23,10 +24,10 @@ pub(super) enum Way<'a> {
 }
 
 impl<'a> Route<'a> {
-    pub(super) fn to(slot: &'a Slot) -> Self {
-        match slot.config.transport() {
+    pub(super) fn to(slot: &'a Slot) -> Result<Self, ExecutorError> {
+        Ok(match slot.config.transport() {
             Transport::Stdio(stdio) => {
-                let launch = Launch::new(stdio, slot.cwd.as_deref());
+                let launch = slot.placement.launch(stdio)?;
                 let (cwd, environment) = (launch.cwd.as_deref(), launch.environment());
                 // What reaches the child is part of the transport, so whatever account it holds is told apart by that.
                 Self {
@@ -54,6 +55,6 @@ impl<'a> Route<'a> {
                     way: Way::Http(http),
                 }
             }
-        }
+        })
     }
 }

@@ -3,14 +3,14 @@
 use mcp_catalog::{DiscoveryClient, DiscoveryHandshake, DiscoveryScope, DiscoveryScopeBuilder};
 use serde_json::value::RawValue;
 
-use super::route::Route;
+use super::route::{Route, Way};
 use crate::connection::{Connection, Connector};
-
-/// The executor of servers on this machine.
-const LOCAL: &str = "local";
+use crate::executor::Executor;
+use crate::slot::Slot;
 
 /// Everything that could make a server list something else.
 pub(super) fn of(
+    slot: &Slot,
     route: &Route<'_>,
     connection: &Connection,
     connector: &Connector,
@@ -21,6 +21,11 @@ pub(super) fn of(
             .map(RawValue::get)
             .unwrap_or_default()
             .to_owned()
+    };
+    let executor = match route.way {
+        Way::Stdio(_) => slot.placement.executor.identity(),
+        // Reached from here, wherever its environment is.
+        Way::Http(_) => Executor::Local.identity(),
     };
     let facts = connection.facts();
     let handshake = DiscoveryHandshake::new(
@@ -39,7 +44,7 @@ pub(super) fn of(
     );
     DiscoveryScopeBuilder::new(
         connection.key(),
-        LOCAL,
+        &executor,
         &route.transport,
         route.credential,
         &client,

@@ -8,7 +8,7 @@ use mcp_keys::ToolKey;
 use super::policy::Policy;
 use super::{
     ApprovalDecision, ApprovalMode, ApprovalPolicy, ApprovalRecord, ApprovalStore, Approver,
-    DefinitionDigest, LaunchFingerprint,
+    DefinitionDigest,
 };
 use crate::call::blocked::{Blocked, CallHandler};
 use crate::call::wait::Wait;
@@ -136,13 +136,10 @@ impl Asked<'_> {
     }
 
     fn record(&self) -> ApprovalRecord {
-        let launch = LaunchFingerprint::of(self.slot.config.transport(), LOCAL);
+        let launch = self.slot.fingerprint();
         ApprovalRecord::new(self.call.key().clone(), self.digest, launch)
     }
 }
-
-/// The executor of processes on this machine.
-const LOCAL: &str = "local";
 
 impl Session {
     fn contains(&self, tool: &ToolKey, digest: DefinitionDigest) -> bool {

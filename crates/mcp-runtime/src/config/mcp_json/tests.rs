@@ -263,3 +263,47 @@ fn a_second_server_of_the_same_name_is_rejected() {
         "x; y; server `x` is not configured correctly: another server before it has the same name",
     );
 }
+
+/// U1
+#[test]
+fn a_mistake_knows_its_place() {
+    let at = |text: &str| match McpServers::from_json(text) {
+        Ok(read) => read.rejected()[0].place(),
+        Err(error) => error.place(),
+    };
+    for (text, place, why) in [
+        (
+            "{\n \"mcpServers\": {,}}",
+            ":2:17",
+            "where it stops being JSON",
+        ),
+        (
+            "{\n \"mcpServers\": 7}",
+            ":2:16",
+            "what is no object of servers",
+        ),
+        ("\n{}", ":1:1", "the whole"),
+        ("{\"mcpServers\": {\n \"a\": {}}}", ":2:7", "an entry"),
+        (
+            "{\"mcpServers\": {\"a\": {\"command\": \"x\",\n\"args\": 7}}}",
+            ":2:9",
+            "a member",
+        ),
+        (
+            "{\"mcpServers\": {\"a\": {\"command\": \"x\"},\n\"a\": {\"command\": \"x\"}}}",
+            ":2:6",
+            "the second of two",
+        ),
+    ] {
+        let found = at(text).map(|found| found.to_string());
+        assert_eq!(found.as_deref(), Some(place), "{why}");
+    }
+    let required = r#"{"mcpServers": {"a": {"required": true}, "b": {}}}"#;
+    let read = McpServers::from_json(required).unwrap();
+    let required: Vec<_> = read
+        .rejected()
+        .iter()
+        .map(ConfigError::is_required)
+        .collect();
+    assert_eq!(required, [true, false]);
+}

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use tokio_util::sync::DropGuard;
 use super::stderr::StderrTail;
 use super::supervise::{Delivery, Orders, supervise};
 use super::{Life, Process, Shared, parent, platform};
-use crate::config::{Secret, StdioTransport};
+use crate::config::Secret;
 
 /// Variables a child inherits; everything else must be configured (R6).
 const INHERITED: &[&str] = &[
@@ -33,6 +33,8 @@ pub(crate) struct Launch {
     pub(crate) env: Vec<(String, Secret)>,
     pub(crate) env_passed: Vec<String>,
     pub(crate) cwd: Option<PathBuf>,
+    /// Where the server runs (S4): here, or behind what is run here.
+    pub(crate) locality: EnvironmentLocality,
 }
 
 /// A process that is being started. Dropped before it is, the process is ended as soon as it is there.
@@ -69,6 +71,16 @@ pub enum SpawnError {
         /// What the operating system said.
         source: io::Error,
     },
+    /// There is no such program as an environment's executor begins with.
+    #[error(
+        "the executor's command `{program}` was not found; install it, or give its full path in `argv`"
+    )]
+    ExecutorNotFound {
+        /// The program of the executor.
+        program: String,
+        /// What the operating system said.
+        source: io::Error,
+    },
     /// The operating system refused.
     #[error("command `{program}` could not be started")]
     Refused {
@@ -80,22 +92,6 @@ pub enum SpawnError {
 }
 
 impl Launch {
-    /// `cwd` is used where the configuration names none.
-    pub(crate) fn new(stdio: &StdioTransport, cwd: Option<&Path>) -> Self {
-        Self {
-            program: stdio.command.clone(),
-            args: stdio.args.clone(),
-            env: stdio.env.clone(),
-            env_passed: stdio.env_vars.clone(),
-            cwd: stdio.cwd.clone().or_else(|| cwd.map(Path::to_owned)),
-        }
-    }
-
-    /// Where the server runs (S4): here, since there is nothing in between.
-    fn locality(&self) -> EnvironmentLocality {
-        EnvironmentLocality::Local
-    }
-
     /// Begins to start the process, on a thread of its own. Must be called within a tokio runtime.
     pub(crate) fn begin(&self, server: &McpServerKey) -> Starting {
         let (stderr, reader) = StderrTail::new(server);
@@ -104,7 +100,7 @@ impl Launch {
         let (deliver, streams) = oneshot::channel();
         let (start, refused) = (self.starter(), self.refusal());
         tokio::spawn(supervise(
-            parent::bear(start).map_err(refused),
+            parent::bear(start, orders.stop.clone()).map_err(refused),
             Delivery {
                 program: self.program.clone(),
                 deliver,
@@ -122,7 +118,7 @@ impl Launch {
                     orders,
                     life,
                     stderr,
-                    locality: self.locality(),
+                    locality: self.locality,
                 }),
             },
         }
@@ -138,9 +134,11 @@ impl Launch {
     }
 
     fn refusal(&self) -> impl FnOnce(io::Error) -> SpawnError + Send + 'static {
-        let program = self.program.clone();
+        let (program, locality) = (self.program.clone(), self.locality);
+        let is_local = locality == EnvironmentLocality::Local;
         move |source| match source.kind() {
-            io::ErrorKind::NotFound => SpawnError::NotFound { program, source },
+            io::ErrorKind::NotFound if is_local => SpawnError::NotFound { program, source },
+            io::ErrorKind::NotFound => SpawnError::ExecutorNotFound { program, source },
             _ => SpawnError::Refused { program, source },
         }
     }

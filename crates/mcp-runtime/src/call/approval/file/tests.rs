@@ -8,6 +8,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::call::{DefinitionDigest, LaunchFingerprint};
 use crate::config::{StdioTransport, Transport};
+use crate::executor::Executor;
 use crate::tool::Tool;
 
 fn record(tool: &str, description: &str, command: &str) -> ApprovalRecord {
@@ -15,7 +16,7 @@ fn record(tool: &str, description: &str, command: &str) -> ApprovalRecord {
     let definition = RawValue::from_string(definition).unwrap();
     let digest = DefinitionDigest::of(&Tool::new("t".parse().unwrap(), definition));
     let transport = Transport::Stdio(StdioTransport::new(command));
-    let launch = LaunchFingerprint::of(&transport, "local");
+    let launch = LaunchFingerprint::of(None, &Executor::Local, &transport);
     ApprovalRecord::new(serde_json::from_str(tool).unwrap(), digest, launch)
 }
 

@@ -48,13 +48,24 @@ impl Gated {
 
     /// With an argument more, which changes nothing about what the server does.
     pub(super) fn transport_with(&self, argument: Option<&str>) -> StdioTransport {
+        StdioTransport::new("sh").args(self.arguments(argument))
+    }
+
+    /// Started by another program, as an executor would.
+    pub(super) fn transport_behind(&self, program: &str) -> StdioTransport {
+        let mut args = self.arguments(None);
+        args.insert(0, "sh".to_owned());
+        StdioTransport::new(program).args(args)
+    }
+
+    fn arguments(&self, more: Option<&str>) -> Vec<String> {
         let text = |path: std::ffi::OsString| path.into_string().expect("test paths are text");
         let mut args = vec!["-c".to_owned(), GATE.to_owned()];
         args.push(text(self.process.program().into()));
         args.extend(self.process.args().into_iter().map(text));
         args.push(text(self.gate().into()));
-        args.extend(argument.map(str::to_owned));
-        StdioTransport::new("sh").args(args)
+        args.extend(more.map(str::to_owned));
+        args
     }
 
     pub(super) fn config(&self) -> ServerConfig {

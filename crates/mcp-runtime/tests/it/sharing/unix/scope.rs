@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use mcp_runtime::{Elicitation, ElicitationAnswer, ListingShare, ServerConfig, ToolFilter};
+use mcp_runtime::{
+    CommandExecutor, Elicitation, ElicitationAnswer, Environment, ListingShare, Quoting,
+    ServerConfig, ToolFilter,
+};
 use mcp_testkit::Script;
 use tempfile::TempDir;
 
@@ -21,10 +24,28 @@ async fn check(
     listings: usize,
     why: &str,
 ) {
+    let first = |gated: &Gated| local().server(first(gated));
+    let second = |gated: &Gated| local().server(second(gated));
+    check_in(first, second, client, listings, why).await;
+}
+
+/// An environment on this machine, whose servers stand for the host's.
+fn local() -> Environment {
+    Environment::new("local".parse().expect("an id"))
+}
+
+/// As [`check`], of servers in an environment.
+async fn check_in(
+    first: impl FnOnce(&Gated) -> Environment,
+    second: impl FnOnce(&Gated) -> Environment,
+    client: &str,
+    listings: usize,
+    why: &str,
+) {
     let gated = Gated::new(&Script::new().tool_named("search"));
     let share = ListingShare::default();
-    let startup = |server, client: &str| {
-        let builder = builder().share_listings(&share).server(server);
+    let startup = |environment, client: &str| {
+        let builder = builder().share_listings(&share).environment(environment);
         Host::begin(if client == ASKS {
             builder
                 .client("one", "1.0")
@@ -64,6 +85,23 @@ async fn startups_that_differ_in_what_a_server_may_see_never_share() {
     let elsewhere = |gated: &Gated| legacy(gated.transport().cwd(dir.path()));
     check(plain, elsewhere, "one", 2, "the working directory").await;
     check(elsewhere, elsewhere, "one", 1, "the same directory").await;
+}
+
+/// C5: not even when the very same process is launched.
+#[tokio::test]
+async fn startups_of_different_executors_never_share() {
+    let behind = |argv: &[&str], server| {
+        let executor = CommandExecutor::new(argv.iter().copied(), Quoting::None);
+        local()
+            .executor(executor.expect("a command"))
+            .server(server)
+    };
+    let here = |gated: &Gated| local().server(legacy(gated.transport_behind("env")));
+    let far = |gated: &Gated| behind(&["env"], gated.config());
+    check_in(here, far, "one", 2, "here and behind a command").await;
+    check_in(far, far, "one", 1, "behind the same command").await;
+    let further = |gated: &Gated| behind(&["env", "--"], gated.config());
+    check_in(far, further, "one", 2, "behind another command").await;
 }
 
 /// C5: what only the host sees is no difference.
