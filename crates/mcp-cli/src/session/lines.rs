@@ -1,6 +1,7 @@
 //! Lines in, lines out. Both streams have a thread of their own, so that a reader or writer that is stuck holds no
 //! executor and no exit.
 
+use std::borrow::Cow;
 use std::io::{self, BufRead, ErrorKind, Write};
 
 use serde::Serialize;
@@ -35,17 +36,36 @@ impl Written {
     }
 }
 
+/// A line of stdin.
+#[derive(Debug)]
+pub(super) struct Line {
+    /// What is no text in it was replaced.
+    pub(super) text: String,
+    /// Nothing was.
+    pub(super) is_whole: bool,
+}
+
+impl Line {
+    fn of(bytes: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(bytes);
+        Self {
+            is_whole: matches!(text, Cow::Borrowed(_)),
+            text: text.into_owned(),
+        }
+    }
+}
+
 /// The lines of stdin; the channel closes at its end.
-pub(super) fn input() -> mpsc::Receiver<String> {
+pub(super) fn input() -> mpsc::Receiver<Line> {
     let (sender, lines) = mpsc::channel(AHEAD);
     std::thread::spawn(move || {
         let mut stdin = io::stdin().lock();
         let mut line = Vec::new();
         // A stream that fails has ended.
         while matches!(stdin.read_until(b'\n', &mut line), Ok(1..)) {
-            let text = String::from_utf8_lossy(&line).into_owned();
+            let read = Line::of(&line);
             line.clear();
-            if sender.blocking_send(text).is_err() {
+            if sender.blocking_send(read).is_err() {
                 break;
             }
         }

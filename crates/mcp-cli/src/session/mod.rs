@@ -34,7 +34,7 @@ use crate::report::ErrorReport;
 use answer::Success;
 use bindings::HeldCall;
 use host::Hosts;
-use lines::Output;
+use lines::{Line, Output};
 use operation::{Execute, Hold, Operation};
 use pending::Pending;
 
@@ -104,11 +104,17 @@ impl Session {
     }
 
     /// Takes one request in; what takes time goes on in a task of its own.
-    fn accept(&self, line: &str, tasks: &mut JoinSet<()>) {
-        if line.trim().is_empty() {
+    fn accept(&self, line: &Line, tasks: &mut JoinSet<()>) {
+        if line.text.trim().is_empty() {
             return;
         }
-        let (id, operation) = operation::read(line);
+        let (id, operation) = operation::read(&line.text);
+        // What was replaced would be sent to a server as if it had been asked for.
+        let operation = if line.is_whole {
+            operation
+        } else {
+            Err(ErrorReport::invalid("the request is not UTF-8"))
+        };
         let key = id.as_deref().map(RawValue::get);
         let begun = operation.and_then(|operation| {
             let place = self.pending.begin(key)?;

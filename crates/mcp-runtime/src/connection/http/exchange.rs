@@ -39,7 +39,7 @@ impl Shared {
         let (method, id) = (message.method, in_flight.id());
         // Boxed: the futures of an HTTP client are large.
         let answering = Box::pin(async {
-            let body = self.post(&message).await?;
+            let body = self.post(&message, id).await?;
             // Nobody may be waiting for that.
             let _ = taken.map(|taken| taken.send(()));
             self.receive(id, body).await
@@ -64,11 +64,11 @@ impl Shared {
 
     /// Sends a request in the session. A lost one is begun again, once, and what was refused unread is sent once more
     /// (R10).
-    async fn post(self: &Arc<Self>, message: &Message) -> Result<Body, RequestErrorKind> {
+    async fn post(self: &Arc<Self>, message: &Message, id: u64) -> Result<Body, RequestErrorKind> {
         let stamp = self.session.settled().await;
         let body = self.post_as(message, &stamp).await?;
         match body {
-            Body::Refused(refusal) if self.is_loss(&refusal, &stamp) => {
+            Body::Refused(refusal) if self.is_loss(&refusal, &stamp, Some(id)) => {
                 self.renew(&stamp).await?;
                 let body = self.post_as(message, &self.session.settled().await).await?;
                 // It was no certain sign, and was none at all: the endpoint still has the session.
@@ -84,10 +84,10 @@ impl Shared {
         }
     }
 
-    /// Whether a refusal says that the session of `stamp` is lost.
-    pub(super) fn is_loss(&self, refusal: &Refusal, stamp: &Stamp) -> bool {
+    /// Whether a refusal says that the session of `stamp` is lost; `id` is of the request that was refused.
+    pub(super) fn is_loss(&self, refusal: &Refusal, stamp: &Stamp, id: Option<u64>) -> bool {
         stamp.has_session()
-            && is_loss(refusal)
+            && is_loss(refusal, id)
             && (refusal.status == StatusCode::NOT_FOUND || self.session.believes_in_loss())
     }
 
@@ -249,12 +249,27 @@ impl From<Unanswered> for RequestErrorKind {
 }
 
 /// Whether the endpoint says that it does not know the session. Some answer 400 instead of 404, with or without a
-/// JSON-RPC error; a few codes of the protocol say that the request was read and is what is wrong.
-fn is_loss(refusal: &Refusal) -> bool {
-    match refusal.status.as_u16() {
-        404 => true,
-        400 => !rpc_error(&refusal.body)
-            .is_some_and(|error| matches!(error.code(), -32_700 | -32_603..=-32_601)),
+/// JSON-RPC error. A result, and a few codes of the protocol, say that the request was read: it must not be sent again.
+fn is_loss(refusal: &Refusal, id: Option<u64>) -> bool {
+    let was_read = |code| matches!(code, -32_700 | -32_603..=-32_601);
+    match (refusal.status.as_u16(), codec::decode(&refusal.body)) {
+        (
+            404 | 400,
+            Ok(Inbound::Reply {
+                reply: Reply::Result(_),
+                ..
+            }),
+        ) => false,
+        // A gateway may say with whatever code that there is nothing here, but not about a request that it has not read.
+        (
+            404,
+            Ok(Inbound::Reply {
+                id: of,
+                reply: Reply::Error(error),
+            }),
+        ) => Some(of) != id || !was_read(error.code()),
+        (404, _) => true,
+        (400, _) => !rpc_error(&refusal.body).is_some_and(|error| was_read(error.code())),
         _ => false,
     }
 }
@@ -285,7 +300,23 @@ mod tests {
         };
         let rows = [
             (404, String::new(), true, "what the protocol says"),
-            (404, error(-32_601, "1"), true, "with whatever body"),
+            (404, error(-32_001, "1"), true, "with the code for it"),
+            (404, error(-32_601, "null"), true, "a gateway's word"),
+            (404, error(-32_601, "2"), true, "about nobody's request"),
+            (404, error(-32_601, "1"), false, "this request was read"),
+            (404, error(-32_603, "1"), false, "and went wrong"),
+            (
+                404,
+                r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_owned(),
+                false,
+                "it was answered",
+            ),
+            (
+                400,
+                r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_owned(),
+                false,
+                "here too",
+            ),
             (400, String::new(), true, "nothing is said"),
             (400, "Bad Request: no session".to_owned(), true, "text"),
             (
@@ -310,7 +341,11 @@ mod tests {
         for (status, body, expected, reason) in rows {
             let status = StatusCode::from_u16(status).unwrap();
             let refusal = Refusal::new(status, body.clone().into_bytes());
-            assert_eq!(is_loss(&refusal), expected, "{reason}: {status} {body}");
+            assert_eq!(
+                is_loss(&refusal, Some(1)),
+                expected,
+                "{reason}: {status} {body}"
+            );
         }
     }
 }

@@ -169,7 +169,7 @@ async fn listen_in(session: &Stamp, shared: &Arc<Shared>, pause: &mut Pause) {
             }
             Ok(Offer::Refused(refusal)) if refusal.may_pass() => asked = refusal.retry_after(),
             // It was known before.
-            Ok(Offer::Refused(refusal)) if offered && shared.is_loss(&refusal, session) => {
+            Ok(Offer::Refused(refusal)) if offered && shared.is_loss(&refusal, session, None) => {
                 if let Err(error) = shared.renew(session).await {
                     tracing::debug!(%error, "the session of the stream of announcements is lost");
                 }

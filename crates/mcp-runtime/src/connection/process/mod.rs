@@ -13,6 +13,7 @@ mod launch;
 mod parent;
 mod stderr;
 mod supervise;
+mod turn;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]

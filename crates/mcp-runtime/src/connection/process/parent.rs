@@ -11,9 +11,11 @@ use std::sync::mpsc;
 use std::thread;
 
 use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
 
 use super::SpawnError;
 use super::platform::{self, Tree};
+use super::turn::Turn;
 
 /// Bytes. All that happens here is to start one program and to wait.
 const STACK: usize = 256 * 1024;
@@ -39,27 +41,34 @@ pub(super) struct Born {
 /// What becomes of an attempt to start a child.
 pub(super) type Birth = oneshot::Receiver<Result<Born, SpawnError>>;
 
-/// Starts a child on a new thread. When nobody is there to take it over, it is killed.
+/// Starts a child on a new thread, unless `given_up` comes first. When nobody is there to take it over, it is killed.
 ///
 /// # Errors
 ///
 /// When there can be no more threads.
 pub(super) fn bear(
     start: impl FnOnce() -> Result<Child, SpawnError> + Send + 'static,
+    given_up: CancellationToken,
 ) -> io::Result<Birth> {
     let (deliver, birth) = oneshot::channel();
     thread::Builder::new()
         .name("mcp-server-parent".to_owned())
         .stack_size(STACK)
-        .spawn(move || raise(start, deliver))?;
+        .spawn(move || raise(start, deliver, &given_up))?;
     Ok(birth)
 }
 
 fn raise(
     start: impl FnOnce() -> Result<Child, SpawnError>,
     deliver: oneshot::Sender<Result<Born, SpawnError>>,
+    given_up: &CancellationToken,
 ) {
-    let mut child = match start() {
+    let Some(turn) = Turn::wait(given_up) else {
+        return;
+    };
+    let started = start();
+    drop(turn);
+    let mut child = match started {
         Ok(child) => child,
         Err(error) => {
             // Nobody there any more wants to know.

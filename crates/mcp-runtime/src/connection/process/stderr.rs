@@ -95,11 +95,9 @@ impl StderrTail {
         let mut tail = self.tail();
         let cut = tail.len() == TAIL;
         let bytes = tail.make_contiguous();
-        let from = if cut {
-            memchr::memchr(b'\n', bytes).map_or(0, |end| end + 1)
-        } else {
-            0
-        };
+        // A last line that is longer than the tail is shown as far as there is of it.
+        let whole = memchr::memchr(b'\n', bytes).map_or(0, |end| end + 1);
+        let from = if cut && whole < bytes.len() { whole } else { 0 };
         String::from_utf8_lossy(&bytes[from..])
             .trim_end()
             .to_owned()
@@ -149,5 +147,7 @@ mod tests {
     async fn bytes_that_are_not_text_and_endless_lines_do_no_harm() {
         assert_eq!(tail_of(b"caf\xe9".to_vec()).await, "caf\u{fffd}");
         assert_eq!(tail_of(vec![b'x'; 100_000]).await.len(), TAIL);
+        let ended = [vec![b'x'; 100_000], vec![b'\n']].concat();
+        assert_eq!(tail_of(ended).await.len(), TAIL - 1);
     }
 }

@@ -6,6 +6,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use rustix::process::test_kill_process;
+use tokio_util::sync::CancellationToken;
 
 use super::super::process_stat::ProcessStat;
 use super::*;
@@ -41,7 +42,7 @@ fn end(mut child: Child) {
 
 async fn born(script: &str) -> Born {
     let command = shell(script);
-    let birth = bear(|| start(command)).expect("a thread");
+    let birth = bear(|| start(command), CancellationToken::new()).expect("a thread");
     birth.await.expect("an answer").expect("a shell")
 }
 
@@ -233,7 +234,7 @@ async fn a_child_that_nobody_takes_over_is_killed_with_all_of_its_own_and_collec
                 .expect("the test listens");
             Ok(child)
         };
-        drop(bear(slow).expect("a thread"));
+        drop(bear(slow, CancellationToken::new()).expect("a thread"));
         go.send(()).unwrap();
         let pid = started.recv_timeout(PATIENCE).unwrap();
         becomes(script, || is_collected(pid)).await;
@@ -252,7 +253,7 @@ async fn a_start_that_blocks_holds_up_no_other() {
         gate.recv().expect("the gate opens");
         start(command)
     };
-    let mut slow = bear(slow).expect("a thread");
+    let mut slow = bear(slow, CancellationToken::new()).expect("a thread");
     let other = timeout(PATIENCE, born("exit 4")).await.expect("at once");
     let code = |status: Option<std::process::ExitStatus>| status.and_then(|status| status.code());
     assert_eq!(code(other.ended.await.unwrap()), Some(4));
