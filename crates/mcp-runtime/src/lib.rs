@@ -6,21 +6,42 @@
 //! for child processes at the end. This crate is that layer, once.
 //!
 //! ```
-//! use std::time::Duration;
-//! use mcp_runtime::{ApprovalPolicy, CallOptions, McpRuntime, McpServers};
+//! use mcp_runtime::{
+//!     ApprovalDecision, ApprovalPolicy, CallOptions, Environment, HookOutput, Invocation, McpRuntime, McpServers,
+//!     MultiEnvironment,
+//! };
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! let config = McpServers::from_json(r#"{"mcpServers": {"docs": {"command": "docs-server"}}}"#)?;
-//! let (runtime, _) = McpRuntime::builder(ApprovalPolicy::approve_all()).servers(config.into_servers()).start()?;
+//! let docs = r#"{"mcpServers": {"docs": {"command": "docs-server"}}}"#;
+//! let local = Environment::new("local".parse()?).servers(McpServers::from_json(docs)?.into_servers());
+//! let devbox = Environment::new("devbox".parse()?).servers(McpServers::from_json(docs)?.into_servers());
+//!
+//! // Who approves calls is the host's choice, and there is no default.
+//! let approval = ApprovalPolicy::ask(|call: Invocation| async move {
+//!     println!("may {} run with {}?", call.key(), call.arguments());
+//!     ApprovalDecision::Session
+//! });
+//! let (runtime, _events) = McpRuntime::builder(approval)
+//!     .multi_environment(MultiEnvironment::On)
+//!     .environment(local)
+//!     .environment(devbox)
+//!     .hook(|call: Invocation| async move {
+//!         match call.arguments().get().contains("password") {
+//!             true => HookOutput::deny("no passwords in searches"),
+//!             false => HookOutput::proceed(),
+//!         }
+//!     })
+//!     .start()?;
 //! runtime.settled().await;
 //!
+//! // What a model is shown in one step is what is called.
 //! let binding = runtime.capture();
 //! for tool in binding.tools() {
 //!     println!("{} {}", tool.name().flat(), tool.tool().definition());
 //! }
+//! let call = binding.prepare_tool("docs", Some("devbox"), "search")?;
 //! let arguments = serde_json::value::to_raw_value(&serde_json::json!({"query": "tower"}))?;
-//! let call = binding.prepare("mcp__docs__search")?;
-//! let output = call.execute(CallOptions::new().arguments(arguments).timeout(Duration::from_secs(5))).await?;
+//! let output = call.execute(CallOptions::new().arguments(arguments)).await?;
 //! println!("{}", output.text());
 //!
 //! runtime.shutdown(McpRuntime::DEFAULT_SHUTDOWN_TIMEOUT).await;

@@ -1,6 +1,6 @@
 //! Approvals over JSON lines (A1).
 
-use mcp_testkit::Script;
+use mcp_testkit::{Rule, Script};
 use serde_json::{Value, json};
 
 use super::Session;
@@ -58,26 +58,22 @@ fn a_call_that_is_not_approved_is_not_sent() {
     assert_eq!(process.log().count_calls("search"), 0);
 }
 
-/// B3: the clock stands still until it is answered.
+/// B3: another call, which nobody answers, tells that more time has gone by than the first one has.
 #[test]
 fn the_time_of_an_approval_is_not_the_calls() {
-    let (_process, entry) = scripted(&Script::new().tool_named("search"));
+    let script = Script::new().tool_named("mute").tool_named("search");
+    let (_process, mut entry) = scripted(&script.rule(Rule::on_tool("mute", [])));
+    entry["tool_approval"] = json!({"mute": "approve"});
     let mut session = Session::of_two(&entry, &entry, &["approval"]);
-    let mut first = call("local");
-    first["timeout_ms"] = json!(500);
-    session.send(&first.to_string());
+    let mut waiting = call("local");
+    waiting["timeout_ms"] = json!(500);
+    session.send(&waiting.to_string());
     let asked = session.event("approval");
-    // A call of the same budget begins later, and runs out before the first one is answered.
-    let mut second = call("devbox");
-    second["id"] = json!("d");
-    second["timeout_ms"] = json!(500);
-    session.send(&second.to_string());
-    let other = session.event("approval");
-    for question in [other, asked] {
-        session.reply("approval_reply", &question, &json!({"decision": "once"}));
-    }
-    assert_eq!(session.answer("c")["outcome"], "ok");
-    assert_eq!(session.answer("d")["outcome"], "ok");
+    let mute = json!({"id": "m", "op": "call", "server": "docs", "environment_id": "devbox", "tool": "mute", "timeout_ms": 1000});
+    assert_eq!(session.ask(&mute)["error"]["code"], "request_timeout");
+    session.reply("approval_reply", &asked, &json!({"decision": "once"}));
+    let answer = session.answer("c");
+    assert_eq!(answer["outcome"], "ok", "{answer}");
     assert_eq!(session.end(), Some(0));
 }
 
@@ -92,10 +88,7 @@ fn a_mode_decides_where_nobody_is_asked() {
         (json!("auto"), Some("blocked")),
     ] {
         let (process, mut entry) = scripted(&Script::new().tool_named("search"));
-        entry["tool_approval"] = json!({"search": mode});
-        if mode.is_null() {
-            entry["tool_approval"] = Value::Null;
-        }
+        entry["approval"] = mode.clone();
         let mut session = Session::of_two(&entry, &entry, &[]);
         let answer = session.ask(&call("local"));
         assert_eq!(answer["error"]["code"].as_str(), code, "{mode}: {answer}");
