@@ -4,6 +4,7 @@
 
 mod calls;
 mod codec;
+mod connector;
 mod conversation;
 mod disconnect;
 mod dispatch;
@@ -27,15 +28,10 @@ mod subscription;
 mod fuzz;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use mcp_catalog::{LiveCatalog, RefreshGate};
 use mcp_keys::McpServerKey;
 use mcp_sandbox_meta::{EnvironmentLocality, RawMeta, ServerTransport, launcher_is_reachable};
-use rmcp::model::{
-    ClientCapabilities, ClientConfig, ElicitationCapability, FormElicitationCapability,
-    Implementation, UrlElicitationCapability,
-};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -48,23 +44,18 @@ pub use outbox::Refused;
 pub use process::{Exit, SpawnError};
 pub use request::{RequestError, RequestErrorKind};
 
+pub(crate) use connector::{ConnectError, Connector};
 pub(crate) use handshake::ServerFacts;
 pub(crate) use input::Input;
-use process::Starting;
 pub(crate) use process::{Launch, Process};
 
 use crate::call::CallId;
-use crate::config::HttpTransport;
-use crate::deadline::{Deadline, Elapsed};
-use crate::elicitation::Elicitor;
-use crate::event::EventSink;
+use crate::deadline::Deadline;
 use crate::tool::Tool;
-use calls::{Calls, UnderWay};
+use calls::UnderWay;
 use elicitations::Interaction;
-use handshake::HandshakeError;
 pub(crate) use http::Tls;
 use http::{HttpLink, InvalidAnnotation};
-use notice::Notices;
 use stdio::StdioLink;
 pub(crate) use subscription::Subscription;
 
@@ -95,187 +86,6 @@ pub(crate) struct ToolCall<'a> {
     pub(crate) id: CallId,
     /// What the server said of the tool.
     pub(crate) definition: &'a RawValue,
-}
-
-/// Why no connection came to be.
-#[derive(Debug)]
-pub(crate) enum ConnectError {
-    Spawn(SpawnError),
-    /// The process was not started in time.
-    Timeout(Elapsed),
-    HttpSetup(HttpSetupError),
-    Request(RequestError),
-    Version(UnsupportedVersion),
-    Encode(serde_json::Error),
-}
-
-/// What every connection of a runtime has in common.
-#[derive(Debug, Clone)]
-pub(crate) struct Connector {
-    pub(crate) client: Implementation,
-    pub(crate) elicitor: Option<Elicitor>,
-    pub(crate) events: EventSink,
-    pub(crate) tls: Tls,
-}
-
-impl Connector {
-    /// Begins to start a child process. Dropped at any await from here on, it is ended.
-    pub(crate) fn spawn(
-        &self,
-        key: &McpServerKey,
-        launch: &Launch,
-        patience: Duration,
-    ) -> Spawning {
-        let calls = Arc::new(Calls::default());
-        let (notices, refresh) = self.notices(key, &calls);
-        Spawning {
-            key: key.clone(),
-            starting: launch.begin(key),
-            client: self.introduction(),
-            notices,
-            refresh,
-            interaction: self.interaction(&calls, patience),
-        }
-    }
-
-    /// Gets ready to ask an endpoint, in the era given.
-    pub(crate) fn http(
-        &self,
-        key: &McpServerKey,
-        transport: &HttpTransport,
-        era: SpokenEra,
-        patience: Duration,
-    ) -> Result<Stranger, ConnectError> {
-        let client = self.introduction();
-        let greeting = handshake::greeting(&client).map_err(ConnectError::Encode)?;
-        let calls = Arc::new(Calls::default());
-        let (notices, refresh) = self.notices(key, &calls);
-        let interaction = self.interaction(&calls, patience);
-        let link = HttpLink::start(
-            key,
-            transport,
-            &self.tls,
-            era,
-            notices,
-            interaction.clone(),
-            greeting,
-        );
-        Ok(Stranger {
-            key: key.clone(),
-            link: Link::Http(link.map_err(ConnectError::HttpSetup)?),
-            client,
-            refresh,
-            interaction,
-        })
-    }
-
-    /// What we say of ourselves. Nothing is offered that nobody answers.
-    pub(crate) fn introduction(&self) -> ClientConfig {
-        let mut capabilities = ClientCapabilities::default();
-        capabilities.elicitation = self.elicitor.as_ref().map(|_| {
-            ElicitationCapability::new()
-                .with_form(FormElicitationCapability::new())
-                .with_url(UrlElicitationCapability::new())
-        });
-        handshake::introduction(self.client.clone(), capabilities)
-    }
-
-    fn notices(&self, key: &McpServerKey, calls: &Arc<Calls>) -> (Notices, Arc<RefreshGate>) {
-        let refresh = Arc::new(RefreshGate::new());
-        let (events, calls) = (self.events.clone(), calls.clone());
-        let notices = Notices::new(key.clone(), events, refresh.clone(), calls);
-        (notices, refresh)
-    }
-
-    fn interaction(&self, calls: &Arc<Calls>, patience: Duration) -> Interaction {
-        Interaction {
-            elicitor: self.elicitor.clone(),
-            patience,
-            calls: calls.clone(),
-        }
-    }
-}
-
-/// A child process that is being started.
-#[derive(Debug)]
-pub(crate) struct Spawning {
-    key: McpServerKey,
-    starting: Starting,
-    client: ClientConfig,
-    notices: Notices,
-    refresh: Arc<RefreshGate>,
-    interaction: Interaction,
-}
-
-impl Spawning {
-    pub(crate) fn process(&self) -> &Process {
-        self.starting.process()
-    }
-
-    /// Waits until the process runs. Cancel-safe: dropped, it ends the process.
-    pub(crate) async fn started(self, deadline: &Deadline) -> Result<Stranger, ConnectError> {
-        let started = deadline.bound(self.starting.started()).await;
-        let started = started.map_err(ConnectError::Timeout)?;
-        let (streams, process) = started.map_err(ConnectError::Spawn)?;
-        let interaction = self.interaction.clone();
-        let link = StdioLink::start(&self.key, streams, process, self.notices, interaction);
-        Ok(Stranger {
-            key: self.key,
-            link: Link::Stdio(link),
-            client: self.client,
-            refresh: self.refresh,
-            interaction: self.interaction,
-        })
-    }
-}
-
-/// A server that has not shaken hands yet.
-#[derive(Debug)]
-pub(crate) struct Stranger {
-    key: McpServerKey,
-    link: Link,
-    client: ClientConfig,
-    refresh: Arc<RefreshGate>,
-    interaction: Interaction,
-}
-
-impl Stranger {
-    /// Agrees with the server in the era given. Cancel-safe: a dropped handshake ends what was started.
-    pub(crate) async fn shake_hands(
-        self,
-        era: SpokenEra,
-        deadline: &Deadline,
-    ) -> Result<Connection, ConnectError> {
-        let encode = ConnectError::Encode;
-        let (own_meta, facts) = match era {
-            SpokenEra::Legacy => {
-                let greeting = handshake::greeting(&self.client).map_err(encode)?;
-                let facts = handshake::legacy(&self.link, &greeting, deadline).await;
-                (RawMeta::new(), facts)
-            }
-            SpokenEra::Modern => {
-                let meta = handshake::client_meta(&self.client).map_err(encode)?;
-                let facts = handshake::modern(&self.link, &meta, deadline).await;
-                (meta, facts)
-            }
-        };
-        let facts = facts.map_err(|error| match error {
-            HandshakeError::Request(error) => ConnectError::Request(error),
-            HandshakeError::Version(error) => ConnectError::Version(error),
-        })?;
-        if let Link::Http(link) = &self.link {
-            link.listen();
-        }
-        Ok(Connection {
-            key: self.key,
-            facts: Arc::new(facts),
-            link: self.link,
-            catalog: LiveCatalog::new(),
-            refresh: self.refresh,
-            interaction: self.interaction,
-            own_meta,
-        })
-    }
 }
 
 impl Link {

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::FutureExt;
-use http::{HeaderMap, StatusCode};
+use http::HeaderMap;
+use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -27,6 +28,9 @@ const RENEWAL_TIMEOUT: Duration = Duration::from_secs(30);
 const NOTICE_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a notification may hold up what follows it.
 const PATIENCE: Duration = Duration::from_secs(1);
+const PING: &str = "ping";
+/// How long an endpoint may take to say that it is there.
+const PING_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Shared {
     /// Sends a request and waits for its result. `taken` is told when the endpoint begins to answer.
@@ -68,27 +72,45 @@ impl Shared {
         let stamp = self.session.settled().await;
         let body = self.post_as(message, &stamp).await?;
         match body {
-            Body::Refused(refusal) if self.is_loss(&refusal, &stamp, Some(id)) => {
+            Body::Refused(refusal) if self.is_lost(&stamp, &refusal, Some(id)).await => {
                 self.renew(&stamp).await?;
-                let body = self.post_as(message, &self.session.settled().await).await?;
-                // It was no certain sign, and was none at all: the endpoint still has the session.
-                if refusal.status != StatusCode::NOT_FOUND
-                    && matches!(&body, Body::Refused(again) if again.status == refusal.status)
-                {
-                    self.session.was_not_lost();
-                    self.let_go(stamp.headers);
-                }
-                Ok(body)
+                self.post_as(message, &self.session.settled().await).await
             }
             body => Ok(body),
         }
     }
 
-    /// Whether a refusal says that the session of `stamp` is lost; `id` is of the request that was refused.
-    pub(super) fn is_loss(&self, refusal: &Refusal, stamp: &Stamp, id: Option<u64>) -> bool {
-        stamp.has_session()
-            && is_loss(refusal, id)
-            && (refusal.status == StatusCode::NOT_FOUND || self.session.believes_in_loss())
+    /// Whether the session of `stamp` is lost, as a refusal may say; `id` is of the request that was refused.
+    pub(super) async fn is_lost(
+        self: &Arc<Self>,
+        stamp: &Stamp,
+        refusal: &Refusal,
+        id: Option<u64>,
+    ) -> bool {
+        if !stamp.has_session() {
+            return false;
+        }
+        match Loss::told_by(refusal, id) {
+            Loss::None => false,
+            Loss::Certain => true,
+            // A request that was refused for another reason may have been acted on: it is not for us to send it again.
+            Loss::Possible => self.is_refused_in(stamp).await,
+        }
+    }
+
+    /// Whether the endpoint refuses even to be asked whether it is there, in the session of `stamp`.
+    async fn is_refused_in(self: &Arc<Self>, stamp: &Stamp) -> bool {
+        let Ok((message, mut in_flight)) = self.message(PING, |_| NoParams {}, None) else {
+            return false;
+        };
+        let id = in_flight.id();
+        // Whatever comes of it, nobody waits for a result.
+        in_flight.forget();
+        let posting = Box::pin(self.post_as(&message, stamp));
+        match timeout(PING_TIMEOUT, posting).await {
+            Ok(Ok(Body::Refused(refusal))) => Loss::told_by(&refusal, Some(id)) != Loss::None,
+            _ => false,
+        }
     }
 
     async fn post_as(&self, message: &Message, stamp: &Stamp) -> Result<Body, RequestErrorKind> {
@@ -248,29 +270,47 @@ impl From<Unanswered> for RequestErrorKind {
     }
 }
 
-/// Whether the endpoint says that it does not know the session. Some answer 400 instead of 404, with or without a
-/// JSON-RPC error. A result, and a few codes of the protocol, say that the request was read: it must not be sent again.
-fn is_loss(refusal: &Refusal, id: Option<u64>) -> bool {
-    let was_read = |code| matches!(code, -32_700 | -32_603..=-32_601);
-    match (refusal.status.as_u16(), codec::decode(&refusal.body)) {
-        (
-            404 | 400,
-            Ok(Inbound::Reply {
-                reply: Reply::Result(_),
-                ..
-            }),
-        ) => false,
-        // A gateway may say with whatever code that there is nothing here, but not about a request that it has not read.
-        (
-            404,
-            Ok(Inbound::Reply {
-                id: of,
-                reply: Reply::Error(error),
-            }),
-        ) => Some(of) != id || !was_read(error.code()),
-        (404, _) => true,
-        (400, _) => !rpc_error(&refusal.body).is_some_and(|error| was_read(error.code())),
-        _ => false,
+#[derive(Serialize)]
+struct NoParams {}
+
+/// What a refusal says of the session in which it was given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Loss {
+    /// It is as it was.
+    None,
+    /// It may be unknown, or something else may be wrong: some endpoints answer 400 instead of 404.
+    Possible,
+    /// It is unknown.
+    Certain,
+}
+
+impl Loss {
+    /// `id` is of the request that was refused. A result, and a few codes of the protocol, say that it was read.
+    fn told_by(refusal: &Refusal, id: Option<u64>) -> Self {
+        let was_read = |code| matches!(code, -32_700 | -32_603..=-32_601);
+        match (refusal.status.as_u16(), codec::decode(&refusal.body)) {
+            (
+                404 | 400,
+                Ok(Inbound::Reply {
+                    reply: Reply::Result(_),
+                    ..
+                }),
+            ) => Self::None,
+            // A gateway may say with whatever code that there is nothing here, but not about a request that it has not read.
+            (
+                404,
+                Ok(Inbound::Reply {
+                    id: of,
+                    reply: Reply::Error(error),
+                }),
+            ) if Some(of) == id && was_read(error.code()) => Self::None,
+            (404, _) => Self::Certain,
+            (400, _) if rpc_error(&refusal.body).is_some_and(|error| was_read(error.code())) => {
+                Self::None
+            }
+            (400, _) => Self::Possible,
+            _ => Self::None,
+        }
     }
 }
 
@@ -290,6 +330,8 @@ fn rpc_error(body: &[u8]) -> Option<RpcError> {
 
 #[cfg(test)]
 mod tests {
+    use http::StatusCode;
+
     use super::*;
 
     /// R10
@@ -299,50 +341,75 @@ mod tests {
             format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":"m"}}}}"#)
         };
         let rows = [
-            (404, String::new(), true, "what the protocol says"),
-            (404, error(-32_001, "1"), true, "with the code for it"),
-            (404, error(-32_601, "null"), true, "a gateway's word"),
-            (404, error(-32_601, "2"), true, "about nobody's request"),
-            (404, error(-32_601, "1"), false, "this request was read"),
-            (404, error(-32_603, "1"), false, "and went wrong"),
+            (404, String::new(), Loss::Certain, "what the protocol says"),
+            (
+                404,
+                error(-32_001, "1"),
+                Loss::Certain,
+                "with the code for it",
+            ),
+            (
+                404,
+                error(-32_601, "null"),
+                Loss::Certain,
+                "a gateway's word",
+            ),
+            (
+                404,
+                error(-32_601, "2"),
+                Loss::Certain,
+                "about nobody's request",
+            ),
+            (
+                404,
+                error(-32_601, "1"),
+                Loss::None,
+                "this request was read",
+            ),
+            (404, error(-32_603, "1"), Loss::None, "and went wrong"),
             (
                 404,
                 r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_owned(),
-                false,
+                Loss::None,
                 "it was answered",
             ),
             (
                 400,
                 r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_owned(),
-                false,
+                Loss::None,
                 "here too",
             ),
-            (400, String::new(), true, "nothing is said"),
-            (400, "Bad Request: no session".to_owned(), true, "text"),
+            (400, String::new(), Loss::Possible, "nothing is said"),
+            (
+                400,
+                "Bad Request: no session".to_owned(),
+                Loss::Possible,
+                "text",
+            ),
             (
                 400,
                 error(-32_000, "null"),
-                true,
+                Loss::Possible,
                 "a code of the server's own, for nobody",
             ),
             (
                 400,
                 error(-32_600, "1"),
-                true,
+                Loss::Possible,
                 "an invalid request, with the id",
             ),
-            (400, error(-32_602, "1"), false, "invalid parameters"),
-            (400, error(-32_601, "1"), false, "no such method"),
-            (400, error(-32_603, "null"), false, "its own fault"),
-            (400, error(-32_700, "null"), false, "not understood"),
-            (401, String::new(), false, "who asks"),
-            (500, String::new(), false, "its own fault"),
+            (400, error(-32_602, "1"), Loss::None, "invalid parameters"),
+            (400, error(-32_601, "1"), Loss::None, "no such method"),
+            (400, error(-32_603, "null"), Loss::None, "its own fault"),
+            (400, error(-32_700, "null"), Loss::None, "not understood"),
+            (401, String::new(), Loss::None, "who asks"),
+            (500, String::new(), Loss::None, "its own fault"),
         ];
         for (status, body, expected, reason) in rows {
             let status = StatusCode::from_u16(status).unwrap();
             let refusal = Refusal::new(status, body.clone().into_bytes());
             assert_eq!(
-                is_loss(&refusal, Some(1)),
+                Loss::told_by(&refusal, Some(1)),
                 expected,
                 "{reason}: {status} {body}"
             );

@@ -1,20 +1,15 @@
 //! The session with an endpoint: what is said with every request, and how a lost one is begun again (R10).
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use futures_util::future::{BoxFuture, FutureExt, Shared};
 use http::{HeaderMap, HeaderName, HeaderValue};
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::endpoint::SESSION_ID;
 use crate::connection::request::RequestError;
 
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-
-/// For how long a refusal that may have other reasons is not taken for the loss of a session, once it was none.
-const DOUBT: Duration = Duration::from_secs(60);
 
 /// The end of the beginning of a new session, shared by everyone who waits for it.
 pub(super) type Renewal = Shared<BoxFuture<'static, Result<(), Arc<RequestError>>>>;
@@ -36,8 +31,6 @@ struct State {
     over: CancellationToken,
     /// There will be no session any more.
     ended: bool,
-    /// When a refusal was last taken for the loss of a session, and was not.
-    mistaken: Option<Instant>,
 }
 
 /// What a request says of its session.
@@ -125,17 +118,6 @@ impl Session {
         state.id.take().map(|_| headers)
     }
 
-    /// The session of `stamp` was begun again, and the request it had refused was refused again: it had not been lost.
-    pub(super) fn was_not_lost(&self) {
-        self.state().mistaken = Some(Instant::now());
-    }
-
-    /// Whether what is no certain sign of a loss is to be taken for one: not again for a while after it was none.
-    pub(super) fn believes_in_loss(&self) -> bool {
-        let mistaken = self.state().mistaken;
-        mistaken.is_none_or(|at| at.elapsed() > DOUBT)
-    }
-
     /// The renewal of the session of `lost`: one that is under way, or else what `begin` makes; `None` when there is a
     /// newer session already.
     pub(super) fn renewal(
@@ -184,7 +166,7 @@ mod tests {
         Some(HeaderValue::from_static(text))
     }
 
-    #[tokio::test(flavor = "current_thread", start_paused = true)]
+    #[tokio::test]
     async fn whoever_notices_a_loss_shares_one_renewal() {
         let session = Session::default();
         session.opened(id("1"));
@@ -247,16 +229,6 @@ mod tests {
         assert!(session.end().is_some());
         assert!(session.renewed(false, &lost).is_none());
         assert!(session.end().is_none(), "nothing is ended twice");
-    }
-
-    #[tokio::test(flavor = "current_thread", start_paused = true)]
-    async fn a_loss_that_was_none_is_not_believed_again_for_a_while() {
-        let session = Session::default();
-        assert!(session.believes_in_loss());
-        session.was_not_lost();
-        assert!(!session.believes_in_loss());
-        tokio::time::advance(DOUBT + Duration::from_secs(1)).await;
-        assert!(session.believes_in_loss());
     }
 
     #[test]

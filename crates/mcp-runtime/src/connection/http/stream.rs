@@ -169,7 +169,9 @@ async fn listen_in(session: &Stamp, shared: &Arc<Shared>, pause: &mut Pause) {
             }
             Ok(Offer::Refused(refusal)) if refusal.may_pass() => asked = refusal.retry_after(),
             // It was known before.
-            Ok(Offer::Refused(refusal)) if offered && shared.is_loss(&refusal, session, None) => {
+            Ok(Offer::Refused(refusal))
+                if offered && shared.is_lost(session, &refusal, None).await =>
+            {
                 if let Err(error) = shared.renew(session).await {
                     tracing::debug!(%error, "the session of the stream of announcements is lost");
                 }

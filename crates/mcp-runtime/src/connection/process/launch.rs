@@ -13,6 +13,7 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::DropGuard;
 
+use super::platform::Mark;
 use super::stderr::StderrTail;
 use super::supervise::{Delivery, Orders, supervise};
 use super::{Life, Process, Shared, parent, platform};
@@ -125,11 +126,12 @@ impl Launch {
     }
 
     /// What starts the process: it blocks for as long as the file systems under program and directory do.
-    fn starter(&self) -> impl FnOnce() -> Result<Child, SpawnError> + Send + 'static {
-        let (mut command, cwd, refused) = (self.command(), self.cwd.clone(), self.refusal());
+    fn starter(&self) -> impl FnOnce() -> Result<(Child, Mark), SpawnError> + Send + 'static {
+        let ((mut command, mark), cwd, refused) =
+            (self.command(), self.cwd.clone(), self.refusal());
         move || match cwd.filter(|path| !path.is_dir()) {
             Some(path) => Err(SpawnError::WorkingDirectory { path }),
-            None => command.spawn().map_err(refused),
+            None => Ok((command.spawn().map_err(refused)?, mark)),
         }
     }
 
@@ -143,7 +145,7 @@ impl Launch {
         }
     }
 
-    fn command(&self) -> Command {
+    fn command(&self) -> (Command, Mark) {
         let mut command = Command::new(&self.program);
         command
             .args(&self.args)
@@ -156,8 +158,8 @@ impl Launch {
         if let Some(cwd) = &self.cwd {
             command.current_dir(cwd);
         }
-        platform::prepare(&mut command);
-        command
+        let mark = platform::prepare(&mut command);
+        (command, mark)
     }
 
     /// The variables the child sees. What is configured wins over what is inherited.

@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::SpawnError;
-use super::platform::{self, Tree};
+use super::platform::{self, Mark, Tree};
 use super::turn::Turn;
 
 /// Bytes. All that happens here is to start one program and to wait.
@@ -47,7 +47,7 @@ pub(super) type Birth = oneshot::Receiver<Result<Born, SpawnError>>;
 ///
 /// When there can be no more threads.
 pub(super) fn bear(
-    start: impl FnOnce() -> Result<Child, SpawnError> + Send + 'static,
+    start: impl FnOnce() -> Result<(Child, Mark), SpawnError> + Send + 'static,
     given_up: CancellationToken,
 ) -> io::Result<Birth> {
     let (deliver, birth) = oneshot::channel();
@@ -59,7 +59,7 @@ pub(super) fn bear(
 }
 
 fn raise(
-    start: impl FnOnce() -> Result<Child, SpawnError>,
+    start: impl FnOnce() -> Result<(Child, Mark), SpawnError>,
     deliver: oneshot::Sender<Result<Born, SpawnError>>,
     given_up: &CancellationToken,
 ) {
@@ -68,8 +68,8 @@ fn raise(
     };
     let started = start();
     drop(turn);
-    let mut child = match started {
-        Ok(child) => child,
+    let (mut child, mark) = match started {
+        Ok(started) => started,
         Err(error) => {
             // Nobody there any more wants to know.
             let _ = deliver.send(Err(error));
@@ -81,7 +81,7 @@ fn raise(
     let (_collected, collected) = oneshot::channel();
     let born = Born {
         pid: child.id(),
-        tree: Tree::of(&child, hold),
+        tree: Tree::of(&child, mark, hold),
         stdin: child.stdin.take().expect("stdin is piped"),
         stdout: child.stdout.take().expect("stdout is piped"),
         stderr: child.stderr.take().expect("stderr is piped"),

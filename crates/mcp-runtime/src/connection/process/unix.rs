@@ -1,5 +1,6 @@
 //! Process groups, signals, and the end of a child that is not collected yet.
 
+mod mark;
 mod tree;
 
 // Who descends from whom is known where there is a process table to read and a handle of a process to hold.
@@ -19,6 +20,7 @@ use std::sync::mpsc;
 use rustix::io::retry_on_intr;
 use rustix::process::{Pid, WaitId, WaitIdOptions, WaitIdStatus, waitid};
 
+pub(super) use mark::Mark;
 pub(super) use tree::Tree;
 
 /// Variables without which a program does not start here: none beyond the common list.
@@ -34,11 +36,12 @@ pub(super) fn signal(status: ExitStatus) -> Option<i32> {
     status.signal()
 }
 
-/// The child gets a process group of its own, and does not outlive the thread that starts it.
-pub(super) fn prepare(command: &mut Command) {
+/// The child gets a process group and a mark of its own, and does not outlive the thread that starts it.
+pub(super) fn prepare(command: &mut Command) -> Mark {
     command.process_group(0);
     #[cfg(target_os = "linux")]
     die_with_parent(command);
+    Mark::put(command)
 }
 
 /// The child is killed when the thread that starts it is gone, whatever ended that. A program that changes its user when it

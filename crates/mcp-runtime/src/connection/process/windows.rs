@@ -25,10 +25,15 @@ pub(super) fn same_variable(one: &str, other: &str) -> bool {
     one.eq_ignore_ascii_case(other)
 }
 
+/// What descendants would be known by, if anybody could look for them.
+#[derive(Debug)]
+pub(super) struct Mark;
+
 /// A new process group is what keeps a console's Ctrl-C from the child.
-pub(super) fn prepare(command: &mut Command) {
+pub(super) fn prepare(command: &mut Command) -> Mark {
     const CREATE_NEW_PROCESS_GROUP: u32 = 0x0000_0200;
     command.creation_flags(CREATE_NEW_PROCESS_GROUP);
+    Mark
 }
 
 /// Signals do not exist here.
@@ -63,7 +68,7 @@ pub(super) fn ended(child: &mut Child, held: &mpsc::Receiver<()>) -> Option<Exit
 }
 
 impl Tree {
-    pub(super) fn of(_leader: &Child, hold: Hold) -> Self {
+    pub(super) fn of(_leader: &Child, _mark: Mark, hold: Hold) -> Self {
         Self { hold }
     }
 

@@ -11,48 +11,45 @@ fn vague() -> HttpResponse {
     HttpResponse::new(400).body("text/plain", "Bad Request")
 }
 
-/// R10, R11: an endpoint that answers 400 to a request which it does not like has its session asked for anew once. No
-/// session is left behind, and it is not suspected again with every call.
+/// R10: an endpoint that answers 400 to a request which it does not like is asked whether it is there. What it has refused it
+/// may have acted on, so that it is not sent again.
 #[tokio::test]
-async fn a_refusal_that_was_no_loss_is_not_taken_for_one_again() {
+async fn a_request_that_is_refused_in_a_session_which_lives_is_sent_once() {
     let (host, mut server) = ready(&["t"]).await;
-    let serving = async {
-        server
-            .expect_post("tools/call")
-            .await
-            .respond(vague())
-            .await;
-        server.initialize(Handshake::new(), Some("next")).await;
-        server
-            .expect_post("tools/call")
-            .await
-            .respond(vague())
-            .await;
-        let deleted = server.expect_delete().await;
-        assert_eq!(deleted.header("mcp-session-id"), Some(SESSION));
-        deleted.accept().await;
+    let own_error = |request: &Exchange| {
+        let error = json!({"code": -32_000, "message": "it was half done"});
+        HttpResponse::new(400).json(&json!({"jsonrpc": "2.0", "id": request.id(), "error": error}))
     };
-    let (outcome, ()) = tokio::join!(host.call("t"), serving);
-    check(
-        outcome,
-        Err((ErrorCode::UnexpectedResponse, "Bad Request")),
-        "the first",
-    );
-    server
-        .expect_post("tools/list")
-        .await
-        .result(super::listing(&["t"]))
-        .await;
-    for _ in 0..3 {
-        let refused = called(&host, &mut server, async |request: Exchange| {
-            request.respond(vague()).await;
-        })
-        .await;
-        check(
-            refused,
-            Err((ErrorCode::UnexpectedResponse, "Bad Request")),
-            "another",
-        );
+    let no_ping = |request: &Exchange| {
+        let error = json!({"code": -32_601, "message": "Method not found"});
+        HttpResponse::new(400).json(&json!({"jsonrpc": "2.0", "id": request.id(), "error": error}))
+    };
+    for knows_ping in [true, false] {
+        for vague_one in [true, false] {
+            let serving = async {
+                let request = server.expect_post("tools/call").await;
+                assert_eq!(request.header("mcp-session-id"), Some(SESSION));
+                let refusal = match vague_one {
+                    true => vague(),
+                    false => own_error(&request),
+                };
+                request.respond(refusal).await;
+                let ping = server.expect_post("ping").await;
+                assert_eq!(ping.header("mcp-session-id"), Some(SESSION));
+                if knows_ping {
+                    ping.result(json!({})).await;
+                } else {
+                    let refusal = no_ping(&ping);
+                    ping.respond(refusal).await;
+                }
+            };
+            let (outcome, ()) = tokio::join!(host.call("t"), serving);
+            let expected = match vague_one {
+                true => (ErrorCode::UnexpectedResponse, "Bad Request"),
+                false => (ErrorCode::ProtocolError, "it was half done"),
+            };
+            check(outcome, Err(expected), "a refusal");
+        }
     }
     check_alive(&host, &mut server, "refusals").await;
     let asked = server.waiting().into_iter().filter(|asked| asked != "GET");
@@ -61,12 +58,26 @@ async fn a_refusal_that_was_no_loss_is_not_taken_for_one_again() {
         [""; 0],
         "nothing else was asked for"
     );
-    let farewell = async {
-        let deleted = server.expect_delete().await;
-        assert_eq!(deleted.header("mcp-session-id"), Some("next"));
-        deleted.accept().await;
+    super::end(&host, server).await;
+}
+
+/// R9, R10: an endpoint that does not say whether it is there holds nobody up.
+#[tokio::test]
+async fn an_endpoint_that_does_not_answer_a_ping_has_refused_the_request() {
+    let (host, mut server) = ready(&["t"]).await;
+    let serving = async {
+        let request = server.expect_post("tools/call").await;
+        request.respond(vague()).await;
+        server.expect_post("ping").await.hang()
     };
-    tokio::join!(host.end(), farewell);
+    let (outcome, _held) = tokio::join!(host.call("t"), serving);
+    check(
+        outcome,
+        Err((ErrorCode::UnexpectedResponse, "Bad Request")),
+        "no answer",
+    );
+    check_alive(&host, &mut server, "a ping that was not answered").await;
+    super::end(&host, server).await;
 }
 
 /// R5, R10, R11: a session of a version that we do not speak is none.

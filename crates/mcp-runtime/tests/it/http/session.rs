@@ -56,17 +56,24 @@ async fn a_lost_session_is_begun_again() {
     ];
     let (host, mut server) = ready(&["t"]).await;
     let mut session = SESSION.to_owned();
-    for (number, (status, kind, body)) in rows.into_iter().enumerate() {
+    for (number, (status, kind, template)) in rows.into_iter().enumerate() {
         let next = format!("next-{number}");
         let serving = async {
             let request = expect_call_in(&mut server, &session).await;
-            let body = for_request(&body, &request);
-            let response = HttpResponse::new(status);
-            let response = match kind {
-                "" => response.untyped_body(body.clone()),
-                kind => response.body(kind, body.clone()),
+            let template = &template;
+            let body = for_request(template, &request);
+            let refusal = |body: &str| match kind {
+                "" => HttpResponse::new(status).untyped_body(body.to_owned()),
+                kind => HttpResponse::new(status).body(kind, body.to_owned()),
             };
-            request.respond(response).await;
+            request.respond(refusal(&body)).await;
+            if status == 400 {
+                // That alone says too little.
+                let ping = server.expect_post("ping").await;
+                assert_eq!(ping.header("mcp-session-id"), Some(session.as_str()));
+                let body = for_request(template, &ping);
+                ping.respond(refusal(&body)).await;
+            }
             server.initialize(Handshake::new(), Some(&next)).await;
             expect_call_in(&mut server, &next)
                 .await

@@ -9,10 +9,32 @@ use rustix::fd::OwnedFd;
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_signal};
 
+use super::mark::{Mark, Marks};
 use super::process_stat::ProcessStat;
 
 /// Every process there is, one after the other.
-pub(super) type Table = Vec<ProcessStat>;
+pub(super) type Table = Vec<Entry>;
+
+/// What is to be known of a process from outside.
+#[derive(Debug)]
+pub(super) struct Entry {
+    stat: ProcessStat,
+    marks: Marks,
+}
+
+impl Entry {
+    #[cfg(test)]
+    pub(super) fn pid(&self) -> Pid {
+        self.stat.pid
+    }
+
+    /// `None` when there is no such process.
+    fn read(pid: Pid) -> Option<Self> {
+        let stat = ProcessStat::read(pid)?;
+        let marks = Marks::read(pid);
+        Some(Self { stat, marks })
+    }
+}
 
 /// A process that was seen to descend from another. Its number may have gone to somebody else; this has not.
 #[derive(Debug)]
@@ -64,44 +86,51 @@ impl Descendant {
     }
 }
 
-/// Adds to `known` who else descends from `leader`, and takes out who is gone; how many were added. Without a leader whose
-/// number is its own, that are the descendants of those who are known.
+/// Adds to `known` who else descends from `leader` or carries `mark`, and takes out who is gone; how many were added. Without
+/// a leader whose number is its own, that are those who carry the mark, and the descendants of those who are known.
 ///
 /// # Errors
 ///
 /// When somebody is there who cannot be held.
 pub(super) fn find(
     leader: Option<Pid>,
+    mark: &Mark,
     table: &Table,
     known: &mut Vec<Descendant>,
 ) -> Result<usize, Errno> {
     // Whoever is alive after the table was read had its number all the time, so that the table's word of its children holds.
     known.retain(Descendant::is_alive);
     let mut ancestors: Vec<Pid> = known.iter().map(|known| known.pid).chain(leader).collect();
-    let mut found = 0;
+    let before = known.len();
     let mut refused = None;
+    let mut take = |stat: &ProcessStat, ancestors: &mut Vec<Pid>| {
+        let is_known = known.iter().any(|known| known.pid == stat.pid);
+        if is_known || Some(stat.pid) == leader {
+            return;
+        }
+        match Descendant::hold(stat) {
+            Ok(Some(descendant)) => {
+                ancestors.push(descendant.pid);
+                known.push(descendant);
+            }
+            Ok(None) => {}
+            Err(error) => refused = Some(error),
+        }
+    };
+    // Whatever became of those who started them.
+    for entry in table.iter().filter(|entry| entry.marks.contain(mark)) {
+        take(&entry.stat, &mut ancestors);
+    }
     while let Some(ancestor) = ancestors.pop() {
-        for stat in table.iter().filter(|stat| stat.follows(ancestor)) {
-            let seen = known.iter().any(|known| known.pid == stat.pid);
-            if seen || Some(stat.pid) == leader {
-                continue;
-            }
-            match Descendant::hold(stat) {
-                Ok(Some(descendant)) => {
-                    ancestors.push(descendant.pid);
-                    known.push(descendant);
-                    found += 1;
-                }
-                Ok(None) => {}
-                Err(error) => refused = Some(error),
-            }
+        for entry in table.iter().filter(|entry| entry.stat.follows(ancestor)) {
+            take(&entry.stat, &mut ancestors);
         }
     }
-    refused.map_or(Ok(found), Err)
+    refused.map_or(Ok(known.len() - before), Err)
 }
 
 /// The process table as it is now, or `None` where there is none of the processes this one knows by number. Blocks for as long as it
-/// takes to read a small file for each process; many who ask at once are served by few readings.
+/// takes to read two small files for each process; many who ask at once are served by few readings.
 pub(super) fn read_table() -> Option<Arc<Table>> {
     /// How many readings have begun.
     static BEGUN: AtomicU64 = AtomicU64::new(0);
@@ -131,5 +160,5 @@ fn read_anew() -> Option<Arc<Table>> {
     }
     let names = fs::read_dir("/proc").ok()?.flatten();
     let pids = names.filter_map(|entry| number(&entry.file_name()));
-    Some(Arc::new(pids.filter_map(ProcessStat::read).collect()))
+    Some(Arc::new(pids.filter_map(Entry::read).collect()))
 }

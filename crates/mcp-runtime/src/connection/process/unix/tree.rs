@@ -15,6 +15,7 @@ use tokio::time::{sleep, timeout};
 
 use super::super::parent::Hold;
 use super::descendant::{self, Descendant, Table};
+use super::mark::Mark;
 
 /// How often those are looked at who were asked to end. The system tells of one's own children only.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -28,6 +29,7 @@ const READ_PATIENCE: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(in super::super) struct Tree {
     leader: Pid,
+    mark: Mark,
     state: Leader,
     /// The leader's input, open for as long as it is not to see its end: before anybody has looked whose children its children
     /// are, whatever becomes of whoever writes to it.
@@ -48,10 +50,11 @@ enum Leader {
 }
 
 impl Tree {
-    pub(in super::super) fn of(leader: &Child, hold: Hold) -> Self {
+    pub(in super::super) fn of(leader: &Child, mark: Mark, hold: Hold) -> Self {
         let input = leader.stdin.as_ref();
         Self {
             leader: Pid::from_child(leader),
+            mark,
             // Without one more descriptor it is in the hands of whoever writes.
             input: input.and_then(|input| input.as_fd().try_clone_to_owned().ok()),
             state: Leader::Held { _hold: hold },
@@ -151,7 +154,7 @@ impl Tree {
 
     fn adopt(&mut self, table: &Table) -> Result<usize, Errno> {
         let leader = self.holds_leader().then_some(self.leader);
-        descendant::find(leader, table, &mut self.descendants)
+        descendant::find(leader, &self.mark, table, &mut self.descendants)
     }
 
     /// Whether the leader's number is its own: it lives, or was not collected. A host may collect children that it did not

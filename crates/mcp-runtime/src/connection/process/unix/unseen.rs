@@ -5,6 +5,8 @@ use std::sync::Arc;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal};
 
+use super::mark::Mark;
+
 /// There is none.
 #[derive(Debug)]
 pub(super) enum Table {}
@@ -29,6 +31,7 @@ impl Descendant {
 
 pub(super) fn find(
     _leader: Option<Pid>,
+    _mark: &Mark,
     table: &Table,
     _known: &mut Vec<Descendant>,
 ) -> Result<usize, Errno> {

@@ -97,19 +97,38 @@ fn an_executor_that_goes_first_takes_who_has_left_the_group_along() {
         .block_on(at_once(gone));
 }
 
-/// R6: with its server gone, nobody can tell any more that it ever was a descendant. Its group can still be told.
-#[tokio::test]
-async fn what_a_server_that_died_leaves_in_its_group_is_ended() {
+/// Whatever a server that died has left behind is ended: nobody's child is known by its group, or by its mark.
+async fn check_left_behind(other: [&str; 2], why: &str) {
     let directory = tempfile::tempdir().unwrap();
     let pid_file = directory.path().join("pid");
     let process = with_tool(Script::new(), "fatal", [Action::Kill]).command();
-    let server = beside(STUBBORN, &pid_file, &process);
+    let server = beside(&other.concat(), &pid_file, &process);
     // A second one would be none of this.
     let alone = builder().reconnect(ReconnectPolicy::never());
     let host = Host::begin(alone.server(server));
     at_once(host.runtime.settled()).await;
     host.call("fatal").await.unwrap_err();
     let report = at_once(host.runtime.shutdown(McpRuntime::DEFAULT_SHUTDOWN_TIMEOUT)).await;
-    assert_eq!(report.killed(), process.log().pids());
-    assert!(!is_alive(pid_in(&pid_file)));
+    assert_eq!(report.killed(), process.log().pids(), "{why}");
+    assert!(!is_alive(pid_in(&pid_file)), "{why}: it has survived");
+}
+
+/// R6: with its server gone, nobody is its descendant any more.
+#[tokio::test]
+async fn what_a_server_that_died_leaves_is_ended() {
+    tokio::join!(
+        check_left_behind(["", STUBBORN], "in its group"),
+        check_left_behind(["setsid ", STUBBORN], "in a session of its own"),
+        check_left_behind(
+            ["setsid setsid -f ", STUBBORN],
+            "a daemon, forked twice before that"
+        ),
+    );
+}
+
+/// R6: what was forked twice is nobody's descendant from the beginning.
+#[tokio::test]
+async fn a_shutdown_ends_a_daemon() {
+    let daemon = ["setsid setsid -f ", STUBBORN];
+    check(daemon, Script::new(), true, "a daemon").await;
 }

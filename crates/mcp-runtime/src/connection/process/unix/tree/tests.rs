@@ -17,18 +17,18 @@ use crate::connection::process::parent::{Born, bear};
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A shell in a group of its own.
-fn shell(script: &str) -> Command {
+fn shell(script: &str) -> (Command, Mark) {
     let mut command = Command::new("sh");
     command.args(["-c", script]);
     for stream in [Command::stdin, Command::stdout, Command::stderr] {
         stream(&mut command, Stdio::piped());
     }
-    super::super::prepare(&mut command);
-    command
+    let mark = super::super::prepare(&mut command);
+    (command, mark)
 }
 
-fn start(mut command: Command) -> Result<Child, SpawnError> {
-    Ok(command.spawn().expect("a shell"))
+fn start((mut command, mark): (Command, Mark)) -> Result<(Child, Mark), SpawnError> {
+    Ok((command.spawn().expect("a shell"), mark))
 }
 
 fn sleeper() -> Child {
@@ -135,6 +135,11 @@ async fn who_has_left_the_group_is_found() {
         "its own parent is gone, but not whose session it is",
     )
     .await;
+    check_outside(
+        &format!("setsid setsid -f {stays}; exec sleep 600"),
+        "a daemon: who started it is gone, and its session is its own",
+    )
+    .await;
 }
 
 /// R6
@@ -228,11 +233,11 @@ async fn a_child_that_nobody_takes_over_is_killed_with_all_of_its_own_and_collec
         let end = rustix::io::dup(end).expect("one that is inherited");
         let slow = move || {
             gate.recv().expect("the gate opens");
-            let child = start(command)?;
+            let started = start(command)?;
             drop(end);
-            tell.send(Pid::from_child(&child))
+            tell.send(Pid::from_child(&started.0))
                 .expect("the test listens");
-            Ok(child)
+            Ok(started)
         };
         drop(bear(slow, CancellationToken::new()).expect("a thread"));
         go.send(()).unwrap();
@@ -271,7 +276,7 @@ fn whoever_was_there_before_the_question_is_in_the_table() {
             let child = sleeper();
             let table = descendant::read_table().expect("a process table");
             let pid = Pid::from_child(&child);
-            assert!(table.iter().any(|stat| stat.pid == pid));
+            assert!(table.iter().any(|entry| entry.pid() == pid));
             end(child);
         }
     };
