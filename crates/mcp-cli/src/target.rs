@@ -26,6 +26,10 @@ pub(crate) enum TargetError {
     UnknownServer { name: String, servers: String },
     #[error("`{name}` could mean a tool of {servers}; say which with --server and --tool")]
     Ambiguous { name: String, servers: String },
+    #[error(
+        "`{name}` is a server, not a tool: name one of its tools as `{name}/TOOL`; `mcp-runtime tools` lists them"
+    )]
+    OnlyServer { name: String },
     #[error("{0}")]
     Rejected(String),
 }
@@ -86,6 +90,9 @@ impl Target {
                         .is_some_and(|rest| rest.starts_with("__"))
                 };
                 let meant: Vec<_> = servers.iter().filter(has_it).collect();
+                if meant.is_empty() && servers.iter().any(|server| server.as_str() == name) {
+                    return Err(TargetError::OnlyServer { name: name.clone() });
+                }
                 if meant.is_empty() {
                     return Err(TargetError::UnknownModelName {
                         name: name.clone(),
@@ -170,6 +177,9 @@ mod tests {
         check(&format!("{odd}__search"), &["My Docs"]);
         check("mcp__docs", &[]);
         check("search", &[]);
+        let server = Target::of_name("docs", &servers).unwrap();
+        let error = server.servers(&servers).unwrap_err();
+        assert!(matches!(error, TargetError::OnlyServer { .. }), "{error}");
     }
 
     #[test]

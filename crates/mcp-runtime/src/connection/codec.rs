@@ -12,6 +12,9 @@ use serde_json::value::RawValue;
 
 use super::id_scan::IdScan;
 
+/// The characters of an error's message that are part of what a person is shown.
+const MESSAGE_SHOWN: usize = 2_000;
+
 /// A message from a server, as far as its envelope says.
 #[derive(Debug)]
 pub(crate) enum Inbound<'a> {
@@ -75,12 +78,16 @@ impl RpcError {
 }
 
 impl fmt::Display for RpcError {
+    /// The beginning of the message, and the code.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { code, message, .. } = self;
         if message.is_empty() {
             return write!(f, "JSON-RPC error {code}");
         }
-        write!(f, "{message} (JSON-RPC error {code})")
+        match message.char_indices().nth(MESSAGE_SHOWN) {
+            Some((end, _)) => write!(f, "{}... (JSON-RPC error {code})", &message[..end]),
+            None => write!(f, "{message} (JSON-RPC error {code})"),
+        }
     }
 }
 
@@ -101,6 +108,9 @@ pub enum Malformed {
         /// The limit in bytes.
         limit: usize,
     },
+    /// It is the request.
+    #[error("it sends back what it is sent: this is no MCP server, or one in a terminal")]
+    Echo,
     /// Neither a result nor an error.
     #[error("the reply has neither a result nor an error")]
     Empty,

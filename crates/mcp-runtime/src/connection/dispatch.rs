@@ -10,6 +10,7 @@ use super::notice::Notices;
 use super::pending::{Answer, Pending};
 use super::server_request::Inlet;
 use crate::call::CallId;
+use crate::object::Object;
 
 /// The inbound side of one connection. Nothing here waits, so no message keeps another from its caller.
 #[derive(Debug)]
@@ -68,7 +69,11 @@ impl Dispatch {
                 is_request: true,
                 method,
                 ..
-            }) => self.inlet.request(bytes, &method, self.origin(own)),
+            }) => {
+                if !self.is_echo(bytes, &method) {
+                    self.inlet.request(bytes, &method, self.origin(own));
+                }
+            }
             Ok(Inbound::Call {
                 is_request: false,
                 method,
@@ -85,6 +90,21 @@ impl Dispatch {
             Err(_) => {}
         }
         Ok(())
+    }
+
+    /// Whether a request is one of ours, sent back; it has failed then.
+    fn is_echo(&self, request: &[u8], method: &str) -> bool {
+        const ASKED_BY_CLIENTS: [&str; 4] =
+            ["initialize", "server/discover", "tools/list", "tools/call"];
+        if !ASKED_BY_CLIENTS.contains(&method) {
+            return false;
+        }
+        let request = serde_json::from_slice::<&RawValue>(request);
+        let id = request.ok().and_then(|request| {
+            let id = Object::of(request).get("id")?;
+            codec::own_id(id)
+        });
+        self.broken(id, Malformed::Echo)
     }
 
     /// The call on whose behalf the server asks something (E1): that on whose stream it asks, or the only one there is.

@@ -15,6 +15,9 @@ use crate::deadline::Deadline;
 use crate::elicitation::{Elicitation, ElicitationAnswer, ElicitationMode};
 use crate::object::Object;
 
+/// The characters of a type that are shown.
+const SHOWN: usize = 100;
+
 /// Questions of one round. A person does not answer more at once.
 const QUESTIONS: usize = 64;
 
@@ -58,6 +61,12 @@ pub enum UnfitInput {
         /// How many.
         count: usize,
     },
+    /// The result is of a kind that was not offered to it, such as a task.
+    #[error("the server answers with a result of type {kind}, which was not offered to it")]
+    Kind {
+        /// The beginning of the type as the server wrote it, as JSON.
+        kind: String,
+    },
     /// It asks nothing, and gives nothing to go on with.
     #[error("the server wants input and does not say which")]
     Nothing,
@@ -71,8 +80,16 @@ impl InputRequired {
         result: &RawValue,
     ) -> Result<Option<Self>, UnfitInput> {
         let result = Object::of(result);
-        if result.text("resultType").as_deref() != Some("input_required") {
+        let Some(kind) = result.get("resultType") else {
             return Ok(None);
+        };
+        match result.text("resultType").as_deref() {
+            Some("complete") => return Ok(None),
+            Some("input_required") => {}
+            _ => {
+                let kind = kind.get().chars().take(SHOWN).collect();
+                return Err(UnfitInput::Kind { kind });
+            }
         }
         let asked = result.get("inputRequests");
         let asked = asked.map(|asked| asked.to_owned());
@@ -196,7 +213,7 @@ mod tests {
         for (result, expected, why) in [
             (r#"{"content":[]}"#, None, "the result of an older era"),
             (r#"{"resultType":"complete"}"#, None, "the last word"),
-            (r#"{"resultType":7}"#, None, "of no known type"),
+            (r#"{"resultType":null}"#, None, "of no type"),
             ("[]", None, "no object"),
             (
                 r#"{"resultType":"input_required","requestState":"s"}"#,
@@ -212,6 +229,18 @@ mod tests {
             ),
         ] {
             assert_eq!(questions(result), Ok(expected), "{why}");
+        }
+    }
+
+    /// B6: what the client does not know is no result, says the protocol.
+    #[test]
+    fn a_result_of_another_type_is_told() {
+        for (kind, shown) in [("\"task\"", "\"task\""), ("7", "7")] {
+            let error = questions(&format!(r#"{{"resultType":{kind},"taskId":"1"}}"#)).unwrap_err();
+            let expected = format!(
+                "the server answers with a result of type {shown}, which was not offered to it"
+            );
+            assert_eq!(error, expected);
         }
     }
 

@@ -107,7 +107,13 @@ impl Starter {
         // What a server said in the era it is known to speak is what helps. Nearly every one speaks the legacy era.
         let (of_first, of_second) = failed;
         let known = reason == Reason::SpokenBefore || first == SpokenEra::Legacy;
-        Err(if known { of_first } else { of_second }.failure())
+        let (likely, other) = match known {
+            true => (of_first, of_second),
+            false => (of_second, of_first),
+        };
+        // One that names its versions was understood.
+        let says_more = other.names_version() && !likely.names_version();
+        Err(if says_more { other } else { likely }.failure())
     }
 
     /// What becomes of a server that reconnects is told once it has.
@@ -219,6 +225,10 @@ impl Attempt {
             | ConnectError::Timeout(_)
             | ConnectError::Encode(_) => false,
         }
+    }
+
+    fn names_version(&self) -> bool {
+        matches!(self.error, ConnectError::Version(_))
     }
 
     fn failure(self) -> Failure {

@@ -53,6 +53,23 @@ async fn check(
     (spoken, retried, process, host)
 }
 
+/// R5, R3: a server that names its versions has understood, and says more than one that refuses.
+#[tokio::test]
+async fn a_server_of_another_era_says_which_versions_it_speaks() {
+    let versions = json!({"supportedVersions": ["2099-02-02"], "capabilities": {}});
+    let script = Script::new()
+        .rule(Rule::on("initialize", [not_found()]))
+        .rule(Rule::on("server/discover", [Action::Result(versions)]));
+    let (spoken, _retried, _process, host) = check(&script, Era::Auto).await;
+    assert_eq!(spoken, None);
+    let ServerState::Failed { error, .. } = host.state(SERVER) else {
+        panic!("it has started")
+    };
+    let message = text(&error);
+    assert!(message.contains("`2099-02-02`"), "{message}");
+    host.end().await;
+}
+
 /// R5
 #[tokio::test]
 async fn a_legacy_process_is_asked_once() {

@@ -206,7 +206,17 @@ async fn a_server_that_answers_wrongly_says_what_is_wrong() {
         "{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\n",
     )];
     let future = Script::new().handshake(Handshake::new().protocol_version("2099-01-01"));
+    let echo = [Action::Send(
+        json!({"jsonrpc": "2.0", "id": "$id", "method": "initialize", "params": {}}),
+    )];
     check(vec![
+        wrong(
+            "echoing",
+            answering("initialize", echo),
+            unexpected,
+            Phase::Handshake,
+        )
+        .says(&["sends back what it is sent", "no MCP server"]),
         wrong(
             "empty",
             answering("initialize", nothing()),
