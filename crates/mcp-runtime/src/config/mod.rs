@@ -9,6 +9,7 @@ mod plugin;
 mod secret;
 mod server;
 mod tool_filter;
+mod transport;
 
 pub use error::{ConfigError, ConfigErrorKind};
 pub use mcp_json::McpServers;
@@ -16,5 +17,6 @@ pub use place::Place;
 pub(crate) use plugin::Plugins;
 pub use plugin::{PluginError, PluginErrorKind};
 pub(crate) use secret::Secret;
-pub use server::{Era, HttpTransport, ServerConfig, StdioTransport, Transport};
+pub use server::{Era, ServerConfig};
 pub use tool_filter::ToolFilter;
+pub use transport::{HttpTransport, StdioTransport, Transport};

@@ -54,9 +54,40 @@ const RESULTS: &[(&str, &str)] = &[
 
 /// What a caller writes, and the server must get.
 const ARGUMENTS: &str = r#"{"z":1e2,"a":18446744073709551616,"z":{"é":"\u00e9"},"e":[ ]}"#;
+/// A member of the metadata that a caller adds.
+const META: &str = r#""a.b/c":{"z":1e2,"a":18446744073709551616,"e":[ ],"z":"\u00e9"}"#;
+
+/// A tool that ends in an error, and the error's data.
+const REFUSED: &str = "refused";
+const DATA: &str = r#"{"z":1e2,"a":18446744073709551616,"z":["\u00e9",[[[[[[[[0]]]]]]]]]}"#;
+
+/// A tool as no parser would write it.
+const DEFINITION: &str =
+    r#"{"name":"odd","x":1e2,"inputSchema":{"maximum":18446744073709551616},"x":"again"}"#;
 
 fn tool(row: usize) -> String {
     format!("t{row}")
+}
+
+fn error() -> String {
+    format!(r#"{{"code":-32001,"message":"no","data":{DATA}}}"#)
+}
+
+/// Everything that a server lists.
+fn listed() -> String {
+    let rows = (0..RESULTS.len()).map(tool).chain([REFUSED.to_owned()]);
+    let rows: Vec<String> = rows
+        .map(|name| json!({ "name": name }).to_string())
+        .collect();
+    format!(r#"{{"tools":[{},{DEFINITION}]}}"#, rows.join(","))
+}
+
+/// What a caller wrote is in what the server got.
+#[track_caller]
+fn check_received(call: &str) {
+    for part in [&format!("\"arguments\":{ARGUMENTS}"), META] {
+        assert!(call.contains(part), "{call} has no {part}");
+    }
 }
 
 /// Calls the tool of each row, and compares.
@@ -65,7 +96,7 @@ fn check(session: &mut Session, way: &str) {
     for (row, (result, why)) in RESULTS.iter().enumerate() {
         let tool = tool(row);
         let answer = session.ask_raw(&format!(
-            r#"{{"id":"c","op":"call","server":"s","tool":"{tool}","arguments":{ARGUMENTS}}}"#
+            r#"{{"id":"c","op":"call","server":"s","tool":"{tool}","arguments":{ARGUMENTS},"meta":{{{META}}}}}"#
         ));
         let (_, rest) = answer.split_once("\"result\":").expect("a result");
         assert!(
@@ -77,18 +108,36 @@ fn check(session: &mut Session, way: &str) {
             "{way}, {why}: {answer}"
         );
     }
+    let call = format!(
+        r#"{{"id":"c","op":"call","server":"s","tool":"{REFUSED}","arguments":{ARGUMENTS},"meta":{{{META}}}}}"#
+    );
+    let answer = session.ask_raw(&call);
+    assert!(
+        answer.contains(&format!("\"data\":{DATA}")),
+        "{way}, the data of an error: {answer}"
+    );
+    let answer = session.ask_raw(r#"{"id":"c","op":"tools"}"#);
+    assert!(
+        answer.contains(&format!("\"definition\":{DEFINITION}")),
+        "{way}, a definition: {answer}"
+    );
+    let value: Value = serde_json::from_str(&answer).expect("JSON");
+    let tools = value["tools"].as_array().expect("tools");
+    assert!(tools.iter().any(|tool| tool["tool"] == "odd"), "{answer}");
 }
 
 /// B5
 #[test]
 fn results_of_processes_are_what_they_wrote() {
+    let script = Script::new()
+        .rule(Rule::on("tools/list", [Action::ResultRaw(listed())]))
+        .rule(Rule::on_tool(REFUSED, [Action::ErrorRaw(error())]));
     let script = RESULTS
         .iter()
         .enumerate()
-        .fold(Script::new(), |script, (row, (result, _))| {
+        .fold(script, |script, (row, (result, _))| {
             let answer = Action::ResultRaw((*result).to_owned());
-            let name = tool(row);
-            script.tool_named(&name).rule(Rule::on_tool(name, [answer]))
+            script.rule(Rule::on_tool(tool(row), [answer]))
         });
     let (process, entry) = scripted(&script);
     let mut session = Session::started(&json!({ "s": entry }));
@@ -96,11 +145,9 @@ fn results_of_processes_are_what_they_wrote() {
     assert_eq!(session.end(), Some(0));
     let sent = process.log().lines();
     let calls = sent.iter().filter(|line| line.contains("\"tools/call\""));
+    assert_eq!(calls.clone().count(), RESULTS.len() + 1);
     for call in calls {
-        assert!(
-            call.contains(&format!("\"arguments\":{ARGUMENTS}")),
-            "{call}"
-        );
+        check_received(call);
     }
 }
 
@@ -121,25 +168,24 @@ async fn answer(request: Exchange, way: Way) {
             request.result(result).await;
         }
         Some("tools/list") => {
-            let tools: Vec<_> = (0..RESULTS.len())
-                .map(|row| json!({"name": tool(row)}))
-                .collect();
-            request.result(json!({ "tools": tools })).await;
+            request.result_raw(&listed()).await;
         }
         Some("tools/call") => {
             let body = String::from_utf8_lossy(request.body()).into_owned();
-            assert!(
-                body.contains(&format!("\"arguments\":{ARGUMENTS}")),
-                "{body}"
-            );
+            check_received(&body);
             let row = request.params()["name"]
                 .as_str()
                 .and_then(|name| name[1..].parse::<usize>().ok());
-            let (result, _) = RESULTS[row.expect("a row")];
+            let ending = match row {
+                Some(row) => format!("\"result\":{}", RESULTS[row].0),
+                None => format!("\"error\":{}", error()),
+            };
+            let message = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},{ending}}}", request.id());
             if way == Way::Json {
-                return request.result_raw(result).await;
+                let response = HttpResponse::new(200).body("application/json", message);
+                return request.respond(response).await;
             }
-            let event = format!("data: {{\"id\":{},\"result\":{result}}}\n\n", request.id());
+            let event = format!("data: {message}\n\n");
             let mut stream = request.stream(HttpResponse::new(200)).await;
             stream.send_raw(event).await;
             stream.finish().await;
@@ -169,23 +215,4 @@ async fn results_of_endpoints_are_what_they_wrote() {
             served = serving => panic!("the endpoint goes on: {served:?}"),
         }
     }
-}
-
-/// W1: definitions too.
-#[test]
-fn definitions_are_what_the_server_wrote() {
-    let definition =
-        r#"{"name":"odd","x":1e2,"inputSchema":{"maximum":18446744073709551616},"x":"again"}"#;
-    let list = format!(r#"{{"tools":[{definition}]}}"#);
-    let script = Script::new().rule(Rule::on("tools/list", [Action::ResultRaw(list)]));
-    let (_process, entry) = scripted(&script);
-    let mut session = Session::started(&json!({ "s": entry }));
-    let answer = session.ask_raw(r#"{"id":"c","op":"tools"}"#);
-    assert!(
-        answer.contains(&format!("\"definition\":{definition}")),
-        "{answer}"
-    );
-    let value: Value = serde_json::from_str(&answer).expect("JSON");
-    assert_eq!(value["tools"][0]["tool"], "odd");
-    assert_eq!(session.end(), Some(0));
 }
