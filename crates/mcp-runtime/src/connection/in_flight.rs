@@ -68,7 +68,7 @@ impl Drop for InFlight {
             reason: "the caller no longer waits",
         };
         let line = codec::encode_notification("notifications/cancelled", Some(params));
-        // Refused only on a closed connection, or to a server that has not read for 64 MiB: nobody is there to tell.
+        // Refused only on a closed connection, or to a server that has not read for long: nobody is there to tell.
         let _ = line.map(|line| outbox.push_owed(line));
     }
 }

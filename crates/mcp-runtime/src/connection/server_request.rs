@@ -154,7 +154,7 @@ impl Replies {
 
     fn push(&self, answer: &impl Serialize) {
         match codec::encode(answer) {
-            // Refused only on a closed connection, or by a server that has not read for 64 MiB: nobody is there to tell.
+            // Refused only on a closed connection, or by a server that has not read for long: nobody is there to tell.
             Ok(line) => drop(self.0.push_owed(line)),
             Err(error) => tracing::warn!(%error, "an answer that cannot be written"),
         }

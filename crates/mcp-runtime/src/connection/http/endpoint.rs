@@ -4,7 +4,9 @@ use std::fmt;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{
+    ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE,
+};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use reqwest::{RequestBuilder, Response};
 use tokio::time::{Instant, timeout_at};
@@ -210,6 +212,14 @@ impl Endpoint {
         }
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
             return Ok(Body::Accepted);
+        }
+        let encoding = text(&response, &CONTENT_ENCODING).find(|encoding| {
+            let encoding = encoding.trim();
+            !encoding.is_empty() && !encoding.eq_ignore_ascii_case("identity")
+        });
+        if let Some(encoding) = encoding {
+            let encoding = self.redaction.of(encoding.to_owned());
+            return Err(HttpError::Encoding { encoding }.into());
         }
         let kind = content_type(&response);
         match kind.as_deref() {

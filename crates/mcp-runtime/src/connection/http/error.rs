@@ -67,6 +67,14 @@ pub enum HttpError {
         /// The beginning of the body.
         body: Excerpt,
     },
+    /// The answer is compressed, which was not asked for.
+    #[error(
+        "the endpoint answered in the encoding `{encoding}`, which was not asked for; turn compression off there"
+    )]
+    Encoding {
+        /// The encoding as the endpoint names it.
+        encoding: String,
+    },
     /// The event stream ended before the answer came, and cannot be resumed.
     #[error("the event stream ended before the answer")]
     StreamEnded,
@@ -137,6 +145,7 @@ impl HttpError {
             Self::Status { .. }
             | Self::Redirect { .. }
             | Self::ContentType { .. }
+            | Self::Encoding { .. }
             | Self::NotAnAnswer => ErrorCode::UnexpectedResponse,
             Self::SessionLost(error) => error.code(),
         }
@@ -164,6 +173,7 @@ impl HttpError {
             Self::Unauthorized { .. }
             | Self::Redirect { .. }
             | Self::ContentType { .. }
+            | Self::Encoding { .. }
             | Self::NotAnAnswer => true,
             Self::Exchange(_) | Self::StreamEnded | Self::SessionLost(_) => false,
         }

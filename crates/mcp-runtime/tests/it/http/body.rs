@@ -318,3 +318,25 @@ async fn a_body_that_trickles_ends_at_the_deadline() {
     check_alive(&host, &mut server, "a trickle").await;
     end(&host, server).await;
 }
+
+/// R7: what was compressed although nobody asked for that is told as such, and not as broken JSON.
+#[tokio::test]
+async fn an_answer_in_another_encoding_fails_its_call_at_once() {
+    let (host, mut server) = ready(&["t"]).await;
+    for (encoding, expected) in [
+        ("gzip", Err((UNEXPECTED, "encoding `gzip`"))),
+        ("br", Err((UNEXPECTED, "encoding `br`"))),
+        ("identity", Ok(())),
+    ] {
+        let answer = async |request: Exchange| {
+            let body = for_request(OK, &request);
+            let response = HttpResponse::new(200).header("Content-Encoding", encoding);
+            request
+                .respond(response.body("application/json", body))
+                .await;
+        };
+        check(called(&host, &mut server, answer).await, expected, encoding);
+    }
+    check_alive(&host, &mut server, "an encoding").await;
+    end(&host, server).await;
+}
