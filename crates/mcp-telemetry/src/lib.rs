@@ -24,7 +24,8 @@
 //! # What this crate does not do
 //!
 //! It decides nothing by the text of an error, changes no result, and knows no error of the crates around it: those
-//! register themselves ([`Classified`]). It records neither spans nor metrics.
+//! register themselves ([`Classified`]). It records spans and metrics only with the feature `record` (`Telemetry`), and
+//! exports none.
 
 mod classifier;
 mod error_code;
@@ -32,6 +33,8 @@ mod http;
 mod members;
 mod outcome;
 mod reading;
+#[cfg(feature = "record")]
+mod record;
 mod rmcp_errors;
 mod tool_error_code;
 mod tool_report;
@@ -39,6 +42,12 @@ mod tool_report;
 pub use classifier::{Classified, Classifier, classify};
 pub use error_code::{ErrorCode, UnknownErrorCode};
 pub use outcome::FailureOutcome;
+#[cfg(feature = "record")]
+pub use record::{
+    ListingJoin, ListingOrigin, OperationRecording, RequestFailure, ServerLabels, ServerRecorder,
+    SessionRecording, StartupRecording, Telemetry, TelemetryBuilder, TelemetryProfile,
+    TraceContext,
+};
 pub use tool_error_code::ToolErrorCode;
 pub use tool_report::ToolReport;
 

@@ -59,6 +59,13 @@ impl ToolErrorCode {
         &self.0
     }
 
+    /// The code, where it is one of a bounded number.
+    #[cfg(feature = "record")]
+    pub(crate) fn as_static(&self) -> Option<&'static str> {
+        let mut bounded = TELEMETRY_CODES.into_iter().chain([UNKNOWN]);
+        bounded.find(|known| *known == self.as_str())
+    }
+
     /// Whether this is a server's own word, neither allow-listed nor `unknown`: one of an unbounded number.
     #[must_use]
     pub fn is_free_form(&self) -> bool {
