@@ -4,8 +4,8 @@ use std::borrow::Borrow;
 use std::path::{Path, PathBuf};
 
 use mcp_runtime::{
-    CommandExecutor, EmptyCommand, Environment, EnvironmentId, InvalidName, McpServers, Quoting,
-    SandboxState,
+    CommandExecutor, ElicitationPolicy, EmptyCommand, Environment, EnvironmentId, InvalidName,
+    McpServers, Quoting, SandboxState,
 };
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -19,7 +19,8 @@ pub(crate) struct EnvironmentMembers<R> {
     servers: Option<R>,
     executor: Option<ExecutorMembers>,
     sandbox_state: Option<SandboxState>,
-    permissions: Option<Box<RawValue>>,
+    #[serde(default)]
+    permissions: PermissionsMembers,
     /// `null`: none.
     #[serde(default, deserialize_with = "given")]
     launcher: Option<Option<PathBuf>>,
@@ -43,6 +44,30 @@ enum QuotingName {
     PosixSh,
 }
 
+/// What its servers are allowed. What restricts them must not be ignored, so there are no others.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PermissionsMembers {
+    elicitation: Option<ElicitationName>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ElicitationName {
+    Ask,
+    Decline,
+}
+
+impl PermissionsMembers {
+    /// Whether its servers may ask a person anything; `None` where nothing is said of it.
+    pub(crate) fn elicitation(self) -> Option<ElicitationPolicy> {
+        self.elicitation.map(|name| match name {
+            ElicitationName::Ask => ElicitationPolicy::Ask,
+            ElicitationName::Decline => ElicitationPolicy::Decline,
+        })
+    }
+}
+
 /// What is wrong with an environment.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum InvalidEnvironment {
@@ -50,8 +75,6 @@ pub(crate) enum InvalidEnvironment {
     Id(#[source] InvalidName),
     #[error("the executor of environment `{0}` is not valid")]
     Executor(EnvironmentId, #[source] EmptyCommand),
-    #[error("`{0}` is not supported by this version")]
-    Unsupported(&'static str),
 }
 
 /// A member that is there, though it may be `null`.
@@ -71,7 +94,7 @@ impl<R: Borrow<RawValue>> EnvironmentMembers<R> {
             servers: None,
             executor: None,
             sandbox_state: None,
-            permissions: None,
+            permissions: PermissionsMembers::default(),
             launcher: None,
             plugin_roots: Vec::new(),
         }
@@ -83,7 +106,6 @@ impl<R: Borrow<RawValue>> EnvironmentMembers<R> {
         launcher: Option<&Path>,
         read: impl FnOnce(&EnvironmentId, &RawValue) -> Result<McpServers, E>,
     ) -> Result<Environment, E> {
-        self.refuse_unsupported()?;
         let id = EnvironmentId::new(self.id).map_err(InvalidEnvironment::Id)?;
         let mut environment = Environment::new(id.clone()).selected(self.selected.unwrap_or(true));
         if let Some(cwd) = self.cwd {
@@ -94,6 +116,9 @@ impl<R: Borrow<RawValue>> EnvironmentMembers<R> {
             let executor =
                 executor.map_err(|error| InvalidEnvironment::Executor(id.clone(), error));
             environment = environment.executor(executor?);
+        }
+        if let Some(policy) = self.permissions.elicitation() {
+            environment = environment.elicitation(policy);
         }
         if let Some(state) = self.sandbox_state {
             environment = environment.sandbox_state(state);
@@ -107,14 +132,6 @@ impl<R: Borrow<RawValue>> EnvironmentMembers<R> {
         }
         let roots = self.plugin_roots.into_iter();
         Ok(roots.fold(environment, Environment::plugin_root))
-    }
-
-    /// What restricts or changes how servers run must not be ignored.
-    fn refuse_unsupported(&self) -> Result<(), InvalidEnvironment> {
-        if self.permissions.is_some() {
-            return Err(InvalidEnvironment::Unsupported("environments.permissions"));
-        }
-        Ok(())
     }
 }
 

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use mcp_keys::EnvironmentId;
 use mcp_sandbox_meta::{SandboxMetadata, SandboxState};
 
 use crate::launcher::Launcher;
+use crate::permissions::{ElicitationPolicy, Permissions};
 
 /// What an environment allows its servers: what they are told, not what this crate enforces.
 #[derive(Debug, Clone, Default)]
@@ -16,9 +17,16 @@ pub(crate) struct Authority {
     pub(crate) sandbox_state: Option<SandboxState>,
     /// What can apply the state (S4).
     pub(crate) launcher: Option<Arc<Launcher>>,
+    /// Whether its servers may ask a person anything (E1).
+    pub(crate) elicitation: ElicitationPolicy,
 }
 
 impl Authority {
+    /// What a host is shown of it.
+    pub(crate) fn permissions(&self) -> Permissions {
+        Permissions::new(self.elicitation, self.sandbox_state.clone())
+    }
+
     /// What a server that wants to know is told (S2). Without a state there is nothing to tell; the launcher is only for
     /// whom it is of any use (S4).
     pub(crate) async fn metadata(&self, reaches_launcher: bool) -> Option<SandboxMetadata> {
@@ -38,8 +46,50 @@ impl Authority {
 pub(crate) type CapturedAuthorities = Arc<BTreeMap<EnvironmentId, Authority>>;
 
 /// The authority of every environment, as it is now. A capture sees all of them at one moment, however they change.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Authorities(ArcSwap<BTreeMap<EnvironmentId, Authority>>);
+
+/// Under which permissions a server lives when nobody has captured any (E1).
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CurrentPermissions {
+    /// The environment that owns the server; a server of the host lives under the primary one.
+    owner: Option<EnvironmentId>,
+    authorities: Arc<Authorities>,
+    primary: Primary,
+}
+
+/// The primary environment, whichever it is at the moment.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Primary(Arc<ArcSwapOption<EnvironmentId>>);
+
+impl Primary {
+    pub(crate) fn set(&self, environment: EnvironmentId) {
+        self.0.store(Some(Arc::new(environment)));
+    }
+}
+
+impl CurrentPermissions {
+    pub(crate) fn new(
+        owner: Option<&EnvironmentId>,
+        authorities: &Arc<Authorities>,
+        primary: &Primary,
+    ) -> Self {
+        Self {
+            owner: owner.cloned(),
+            authorities: authorities.clone(),
+            primary: primary.clone(),
+        }
+    }
+
+    /// As they are now.
+    pub(crate) fn now(&self) -> Permissions {
+        let authorities = self.authorities.0.load();
+        let primary = self.primary.0.load();
+        let environment = self.owner.as_ref().or(primary.as_deref());
+        let authority = environment.and_then(|environment| authorities.get(environment));
+        authority.map(Authority::permissions).unwrap_or_default()
+    }
+}
 
 /// There is no environment with this id.
 #[derive(Debug, thiserror::Error)]
@@ -112,5 +162,34 @@ mod tests {
             .get();
         assert_eq!(text, "[1]");
         assert!(authorities.change(&id("b"), change).is_err());
+    }
+
+    /// E1
+    #[test]
+    fn a_server_of_the_host_lives_under_whichever_environment_is_primary() {
+        let declining = Authority {
+            elicitation: ElicitationPolicy::Decline,
+            ..Authority::default()
+        };
+        let authorities = Arc::new(Authorities::new([
+            (id("a"), Authority::default()),
+            (id("b"), declining),
+        ]));
+        let primary = Primary::default();
+        let (of_host, of_b) = (
+            CurrentPermissions::new(None, &authorities, &primary),
+            CurrentPermissions::new(Some(&id("b")), &authorities, &primary),
+        );
+        let policies = || [of_host.now().elicitation(), of_b.now().elicitation()];
+        primary.set(id("a"));
+        assert_eq!(
+            policies(),
+            [ElicitationPolicy::Ask, ElicitationPolicy::Decline]
+        );
+        primary.set(id("b"));
+        assert_eq!(policies(), [ElicitationPolicy::Decline; 2]);
+        let ask = |authority: &mut Authority| authority.elicitation = ElicitationPolicy::Ask;
+        authorities.change(&id("b"), ask).unwrap();
+        assert_eq!(policies(), [ElicitationPolicy::Ask; 2]);
     }
 }

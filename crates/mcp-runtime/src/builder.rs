@@ -9,7 +9,7 @@ use mcp_keys::{
 };
 use rmcp::model::Implementation;
 
-use crate::authority::Authorities;
+use crate::authority::{Authorities, Primary};
 use crate::call::{AccessLookup, ApprovalPolicy, Approvals, Gates, Hook, Lookup, ToolHook};
 use crate::chain::ErrorChain;
 use crate::config::ServerConfig;
@@ -19,10 +19,9 @@ use crate::environment::Environment;
 use crate::event::{EventSink, EventStream, RuntimeEvent};
 use crate::roster::Roster;
 use crate::runtime::McpRuntime;
-use crate::scope::Scope;
-use crate::slot::{Slot, SlotState};
 use crate::startup::{KnownEras, ReconnectPolicy, Starter};
 use crate::tool::Tool;
+use crate::view::Views;
 
 /// Collects what a runtime needs to start.
 ///
@@ -188,13 +187,31 @@ impl McpRuntimeBuilder {
                 message: ErrorChain(error).to_string(),
             });
         }
-        let slots = roster.slots(self.multi_environment, &selected, &events);
+        let environments = self.environments.iter();
+        let authorities =
+            Arc::new(Authorities::new(environments.map(|environment| {
+                (environment.id().clone(), environment.authority().clone())
+            })));
+        let primary = Primary::default();
+        let environments = self.environments.iter();
+        let views = Views::new(
+            roster,
+            environments
+                .map(|environment| environment.id().clone())
+                .collect(),
+            selected,
+            self.multi_environment,
+            events.clone(),
+            primary.clone(),
+        );
         let starter = Starter {
             connector: Connector {
                 client: self.client,
                 elicitor: self.elicitor,
                 events,
                 tls: Tls::default(),
+                authorities: authorities.clone(),
+                primary,
             },
             listings: self.share.listings,
             eras: self.share.eras,
@@ -202,23 +219,15 @@ impl McpRuntimeBuilder {
             processes: Arc::default(),
             stop: tokio_util::sync::CancellationToken::new(),
         };
-        let known = known(&slots, self.multi_environment);
-        let scope = Scope { known, selected };
-        let environments = self.environments.iter();
-        let authorities = Authorities::new(
-            environments
-                .map(|environment| (environment.id().clone(), environment.authority().clone())),
-        );
         let gates = Gates {
             hooks: self.hooks,
             approvals: Approvals::new(self.approval),
             access: self.access,
         };
         let runtime = McpRuntime::run(
-            slots,
+            views,
             starter,
             self.profile,
-            scope,
             authorities,
             gates,
             plugin_errors,
@@ -238,16 +247,4 @@ impl McpRuntimeBuilder {
             error => BuildError::Selection(error),
         })
     }
-}
-
-/// The servers that a name can mean (K7): with the feature off, those that are hidden do not exist for a step (K8).
-fn known(slots: &[Arc<Slot>], feature: MultiEnvironment) -> Arc<[McpServerKey]> {
-    let exists = |slot: &&Arc<Slot>| {
-        feature == MultiEnvironment::On || !matches!(slot.state(), SlotState::Hidden { .. })
-    };
-    slots
-        .iter()
-        .filter(exists)
-        .map(|slot| slot.key.clone())
-        .collect()
 }

@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use url::Url;
 
 use crate::call::CallId;
+use crate::permissions::Permissions;
 
 /// A future of a handler that a host gives.
 pub type HandlerFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -73,6 +74,7 @@ pub struct Elicitation {
     message: String,
     mode: ElicitationMode,
     params: Box<RawValue>,
+    permissions: Permissions,
 }
 
 /// How a server wants to be answered.
@@ -160,7 +162,23 @@ impl Elicitation {
             message: read.message.ok_or(Unfit::NoMessage)?,
             mode,
             params: params.to_owned(),
+            permissions: Permissions::default(),
         })
+    }
+
+    /// As it is asked under these permissions.
+    pub(crate) fn under(self, permissions: Permissions) -> Self {
+        Self {
+            permissions,
+            ..self
+        }
+    }
+
+    /// What the environment that owns the server allows it, the primary one for a server of the host (E1): as the binding of
+    /// the call has captured it, or as it is now where no call can be told.
+    #[must_use]
+    pub fn permissions(&self) -> &Permissions {
+        &self.permissions
     }
 
     /// The server that asks.

@@ -10,6 +10,7 @@ use crate::authority::Authority;
 use crate::config::{Plugins, ServerConfig};
 use crate::executor::{Executor, Placement};
 use crate::launcher::Launcher;
+use crate::permissions::ElicitationPolicy;
 
 /// A place where servers run: its id, its working directory, and the servers it owns.
 ///
@@ -84,6 +85,14 @@ impl Environment {
     #[must_use]
     pub fn launcher(mut self, executable: impl Into<PathBuf>) -> Self {
         self.authority.launcher = Some(Arc::new(Launcher::new(executable.into())));
+        self
+    }
+
+    /// Whether its servers, and the host's where it is the primary one, may ask a person anything (E1). They may, unless this
+    /// says otherwise and where the runtime has a handler for that.
+    #[must_use]
+    pub fn elicitation(mut self, policy: ElicitationPolicy) -> Self {
+        self.authority.elicitation = policy;
         self
     }
 

@@ -79,7 +79,9 @@ mod listing;
 mod object;
 mod outage;
 mod paging;
+mod permissions;
 mod process_table;
+mod prompt;
 mod query;
 mod resource;
 mod roster;
@@ -89,6 +91,7 @@ mod slot;
 mod startup;
 mod status;
 mod tool;
+mod view;
 
 pub use address::ServerAddress;
 pub use authority::UnknownEnvironment;
@@ -120,17 +123,20 @@ pub use event::{EventStream, RuntimeEvent};
 pub use executor::{CommandExecutor, EmptyCommand, Executor, ExecutorError, Quoting};
 pub use outage::Outage;
 pub use paging::Listed;
+pub use permissions::{ElicitationPolicy, Permissions};
+pub use prompt::{Prompt, PromptResult};
 pub use query::{QueryError, QueryErrorKind, QueryOptions};
 pub use resource::{Resource, ResourceContents, ResourceTemplate};
 pub use runtime::{McpRuntime, ShutdownReport};
 pub use startup::{Phase, ReconnectPolicy, StartupError, StartupErrorKind};
 pub use status::{ServerState, ServerStatus};
 pub use tool::Tool;
+pub use view::SelectionError;
 
 /// Identity and names, as they appear in this crate's interface.
 pub use mcp_keys::{
-    EnvironmentId, HiddenReason, InvalidName, McpServerKey, ModelName, MultiEnvironment,
-    NameProfile, ServerName, ServerScope, ToolKey, ToolName,
+    EnvironmentId, HiddenReason, InvalidName, InvalidSelection, McpServerKey, ModelName,
+    MultiEnvironment, NameProfile, ServerName, ServerScope, ToolKey, ToolName,
 };
 /// What servers are told of the sandbox, as it appears in this crate's interface.
 pub use mcp_sandbox_meta::SandboxState;

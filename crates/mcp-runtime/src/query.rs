@@ -69,6 +69,9 @@ pub enum QueryErrorKind {
     /// The server is known, and has not been connected.
     #[error("it is not connected")]
     NotConnected,
+    /// The arguments of a prompt are no JSON object.
+    #[error("the arguments must be a JSON object")]
+    Arguments,
     /// The request failed.
     #[error(transparent)]
     Request(RequestError),
@@ -93,6 +96,13 @@ impl QueryError {
         Self {
             server: Asked::Key(server.clone()),
             kind: QueryErrorKind::NotConnected,
+        }
+    }
+
+    pub(crate) fn arguments(server: &McpServerKey) -> Self {
+        Self {
+            server: Asked::Key(server.clone()),
+            kind: QueryErrorKind::Arguments,
         }
     }
 
@@ -133,7 +143,9 @@ impl QueryError {
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         match &self.kind {
-            QueryErrorKind::Name(_) | QueryErrorKind::Resolve(_) => ErrorCode::InvalidRequest,
+            QueryErrorKind::Name(_) | QueryErrorKind::Resolve(_) | QueryErrorKind::Arguments => {
+                ErrorCode::InvalidRequest
+            }
             QueryErrorKind::Disconnected(_) | QueryErrorKind::NotConnected => {
                 ErrorCode::TransportClosed
             }

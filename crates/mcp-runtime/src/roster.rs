@@ -1,6 +1,7 @@
 //! Every configured server before any is started: whose it is, where it runs, and under which key a step sees it.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use mcp_keys::{EnvironmentId, Exposure, McpServerKey, MultiEnvironment, SelectedEnvironments};
@@ -8,7 +9,6 @@ use mcp_keys::{EnvironmentId, Exposure, McpServerKey, MultiEnvironment, Selected
 use crate::builder::BuildError;
 use crate::config::{PluginError, ServerConfig};
 use crate::environment::Environment;
-use crate::event::{EventSink, RuntimeEvent};
 use crate::executor::Placement;
 use crate::slot::{Slot, SlotState};
 
@@ -20,8 +20,15 @@ pub(crate) struct Roster {
     pub(crate) plugin_errors: Vec<PluginError>,
 }
 
+/// The servers that were exposed under any selection, by the key they are exposed under and that of their owner.
+#[derive(Debug, Default)]
+pub(crate) struct Exposed {
+    slots: BTreeMap<(McpServerKey, McpServerKey), Arc<Slot>>,
+    fresh: Vec<Arc<Slot>>,
+}
+
 /// What is known of a server before it is started.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Configured {
     pub(crate) config: ServerConfig,
     pub(crate) placement: Placement,
@@ -89,44 +96,61 @@ impl Roster {
         }
     }
 
-    /// A slot for every server, sorted by the key it is exposed under; the hidden ones last, and told (K8).
+    /// A slot for every server, sorted by the key it is exposed under; the hidden ones last (K8). One that was exposed before
+    /// is the same again.
     pub(crate) fn slots(
-        mut self,
+        &self,
         feature: MultiEnvironment,
         selected: &SelectedEnvironments,
-        events: &EventSink,
+        exposed: &mut Exposed,
     ) -> Vec<Arc<Slot>> {
         let exposure = Exposure::new(feature, self.configured.keys().cloned(), selected);
         let mut slots = Vec::new();
-        for (exposed, origin) in exposure.exposed() {
-            let Some(server) = self.configured.remove(origin) else {
+        for (key, owner) in exposure.exposed() {
+            let Some(server) = self.configured.get(owner) else {
                 continue;
             };
-            let state = if server.config.is_enabled() {
-                SlotState::Starting
-            } else {
-                SlotState::Disabled
-            };
-            slots.push(Arc::new(Slot::new(
-                exposed.clone(),
-                origin.clone(),
-                server,
-                state,
-            )));
+            slots.push(exposed.slot(key, owner, server));
         }
         for hidden in exposure.hidden() {
-            let Some(server) = self.configured.remove(hidden.key()) else {
+            let Some(server) = self.configured.get(hidden.key()) else {
                 continue;
             };
-            let (key, reason) = (hidden.key().clone(), hidden.reason());
-            events.state(RuntimeEvent::Hidden {
-                server: key.clone(),
-                reason,
-            });
+            let (key, reason) = (hidden.key(), hidden.reason());
             let state = SlotState::Hidden { reason };
-            slots.push(Arc::new(Slot::new(key.clone(), key, server, state)));
+            slots.push(Arc::new(Slot::new(key, key, server, state)));
         }
         slots
+    }
+}
+
+impl Exposed {
+    /// The slot of a server under this key.
+    fn slot(&mut self, key: &McpServerKey, owner: &McpServerKey, server: &Configured) -> Arc<Slot> {
+        let vacant = match self.slots.entry((key.clone(), owner.clone())) {
+            Entry::Occupied(slot) => return slot.get().clone(),
+            Entry::Vacant(vacant) => vacant,
+        };
+        let is_enabled = server.config.is_enabled();
+        let state = match is_enabled {
+            true => SlotState::Starting,
+            false => SlotState::Disabled,
+        };
+        let slot = Arc::new(Slot::new(key, owner, server, state));
+        if is_enabled {
+            self.fresh.push(slot.clone());
+        }
+        vacant.insert(slot).clone()
+    }
+
+    /// Every server that was ever exposed, disabled ones included.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<Slot>> {
+        self.slots.values()
+    }
+
+    /// Those that nobody has started yet, each once.
+    pub(crate) fn take_fresh(&mut self) -> Vec<Arc<Slot>> {
+        std::mem::take(&mut self.fresh)
     }
 }
 

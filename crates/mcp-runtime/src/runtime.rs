@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use arc_swap::ArcSwapOption;
 use futures_util::future::join_all;
 use mcp_keys::{EnvironmentId, NameProfile};
 use mcp_sandbox_meta::SandboxState;
+use tokio::runtime::Handle;
 
 use crate::authority::{Authorities, Authority, UnknownEnvironment};
 use crate::binding::Binding;
@@ -18,12 +18,11 @@ use crate::call::{ApprovalPolicy, Gates};
 use crate::config::PluginError;
 use crate::connection::Connection;
 use crate::deadline::Deadline;
-use crate::event::RuntimeEvent;
 use crate::launcher::Launcher;
-use crate::scope::Scope;
-use crate::slot::{Slot, SlotState};
+use crate::permissions::ElicitationPolicy;
 use crate::startup::Starter;
 use crate::status::{ServerState, ServerStatus};
+use crate::view::{SelectionError, View, Views};
 
 /// A host's connections to its MCP servers.
 ///
@@ -31,15 +30,13 @@ use crate::status::{ServerState, ServerStatus};
 /// killed.
 #[derive(Debug)]
 pub struct McpRuntime {
-    slots: Vec<Arc<Slot>>,
+    views: Views,
     starter: Starter,
+    executor: Handle,
     profile: NameProfile,
-    scope: Scope,
-    authorities: Authorities,
+    authorities: Arc<Authorities>,
     gates: Arc<Gates>,
     plugin_errors: Vec<PluginError>,
-    /// The last capture, for as long as it is current.
-    captured: ArcSwapOption<Binding>,
 }
 
 /// What a shutdown had to do (R11).
@@ -68,44 +65,47 @@ impl McpRuntime {
     }
 
     pub(crate) fn run(
-        slots: Vec<Arc<Slot>>,
+        views: Views,
         starter: Starter,
         profile: NameProfile,
-        scope: Scope,
-        authorities: Authorities,
+        authorities: Arc<Authorities>,
         gates: Gates,
         plugin_errors: Vec<PluginError>,
     ) -> Self {
-        for slot in &slots {
-            if matches!(slot.state(), SlotState::Starting) {
-                tokio::spawn(starter.clone().run(slot.clone()));
-            }
-        }
-        Self {
-            slots,
+        let runtime = Self {
+            views,
             starter,
+            executor: Handle::current(),
             profile,
-            scope,
             authorities,
             gates: Arc::new(gates),
             plugin_errors,
-            captured: ArcSwapOption::empty(),
+        };
+        runtime.start_fresh();
+        runtime
+    }
+
+    /// Starts what is exposed for the first time.
+    fn start_fresh(&self) {
+        for slot in self.views.fresh() {
+            self.executor.spawn(self.starter.clone().run(slot));
         }
     }
 
     /// Waits until every server has started, failed, or been given up (R1). Each has its own deadline, so this ends. A
     /// server that is being reconnected has started once, and is not waited for.
     pub async fn settled(&self) {
-        join_all(self.slots.iter().map(|slot| slot.settled())).await;
+        let view = self.views.current();
+        join_all(view.slots().iter().map(|slot| slot.settled())).await;
     }
 
     /// What has become of every configured server, sorted by key, hidden ones last.
     #[must_use]
     pub fn status(&self) -> Vec<ServerStatus> {
-        self.slots
-            .iter()
-            .map(|slot| ServerStatus::of(slot))
-            .collect()
+        self.views.look(|view| {
+            let slots = view.slots().iter();
+            slots.map(|slot| ServerStatus::of(slot)).collect()
+        })
     }
 
     /// The required servers that are not ready (R1); empty when the host can work.
@@ -126,28 +126,70 @@ impl McpRuntime {
     /// Captures what can be called now (B1). Waits for nobody: a server that becomes ready later is in the next one.
     #[must_use]
     pub fn capture(&self) -> Binding {
-        if let Some(binding) = self.captured.load().as_deref()
-            && binding.is_current(&self.slots, &self.authorities)
-        {
-            return binding.clone();
-        }
-        let authorities = self.authorities.capture();
-        let binding = Binding::capture(
-            &self.slots,
-            &self.profile,
-            &self.scope,
-            authorities,
-            &self.gates,
-        );
-        for tools in binding.collisions() {
-            let tools = tools.to_vec();
-            self.starter
-                .connector
-                .events
-                .state(RuntimeEvent::NameCollision { tools });
-        }
-        self.captured.store(Some(Arc::new(binding.clone())));
-        binding
+        self.views.look(|view| self.capture_of(view))
+    }
+
+    /// As [`capture`](Self::capture), for a step that selects other environments than the runtime does: these, in this order,
+    /// of which the first is the primary one.
+    ///
+    /// Servers of an environment that was never selected before begin to start, and are in a later capture.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such environment, none at all, or one twice.
+    pub fn capture_in(
+        &self,
+        environments: impl IntoIterator<Item = EnvironmentId>,
+    ) -> Result<Binding, SelectionError> {
+        let view = self.views.of_step(environments)?;
+        self.start_fresh();
+        Ok(self.capture_of(&view))
+    }
+
+    fn capture_of(&self, view: &View) -> Binding {
+        let events = &self.starter.connector.events;
+        view.capture(&self.profile, &self.authorities, &self.gates, events)
+    }
+
+    /// Every environment, selected or not, in the order in which they were given.
+    #[must_use]
+    pub fn environments(&self) -> &[EnvironmentId] {
+        self.views.environments()
+    }
+
+    /// Selects an environment, or does not any more; the primary one is the first that is selected, in the order in which
+    /// they were given. Later captures see it, earlier ones do not, nor does a call that is prepared.
+    ///
+    /// Servers of an environment begin to start when it is first selected. Those of one that is not selected any more stay
+    /// connected for the bindings that have them, and for when it is selected again.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such environment, or it is the only one selected.
+    pub fn set_selected(
+        &self,
+        environment: &EnvironmentId,
+        selected: bool,
+    ) -> Result<(), SelectionError> {
+        self.views.select(environment, selected)?;
+        self.start_fresh();
+        Ok(())
+    }
+
+    /// Changes whether servers of an environment may ask a person anything, see
+    /// [`Environment::elicitation`](crate::Environment::elicitation). Later captures see it, earlier ones do not; what is
+    /// asked on behalf of no call sees it at once (E1).
+    ///
+    /// # Errors
+    ///
+    /// When there is no such environment.
+    pub fn set_elicitation(
+        &self,
+        environment: &EnvironmentId,
+        policy: ElicitationPolicy,
+    ) -> Result<(), UnknownEnvironment> {
+        let change = move |authority: &mut Authority| authority.elicitation = policy;
+        self.authorities.change(environment, change)
     }
 
     /// Changes the sandbox state of an environment; `None` takes it away. Later captures see it, earlier ones do not (S8).
@@ -191,7 +233,8 @@ impl McpRuntime {
         // A startup that was just then spawning or shaking hands is given up too, and seen below. What does not come to
         // rest in time is ended by its own drop, and takes no time from the processes.
         let resting = Deadline::after(deadline.remaining().mul_f64(RESTING));
-        let at_rest = join_all(self.slots.iter().map(|slot| slot.at_rest()));
+        let slots = self.views.all_slots();
+        let at_rest = join_all(slots.iter().map(|slot| slot.at_rest()));
         let _ = resting.bound(at_rest).await;
         self.starter.processes.stop();
         connections.extend(self.connections());
@@ -204,8 +247,9 @@ impl McpRuntime {
         ShutdownReport { killed }
     }
 
-    fn connections(&self) -> impl Iterator<Item = Arc<Connection>> {
-        self.slots.iter().filter_map(|slot| slot.connection())
+    fn connections(&self) -> impl Iterator<Item = Arc<Connection>> + use<> {
+        let slots = self.views.all_slots().into_iter();
+        slots.filter_map(|slot| slot.connection())
     }
 }
 

@@ -52,22 +52,18 @@ pub(crate) enum SlotState {
 
 impl Slot {
     pub(crate) fn new(
-        key: McpServerKey,
-        owner: McpServerKey,
-        server: Configured,
+        key: &McpServerKey,
+        owner: &McpServerKey,
+        server: &Configured,
         state: SlotState,
     ) -> Self {
-        let Configured {
-            config,
-            placement,
-            plugin,
-        } = server;
+        let server = server.clone();
         Self {
-            key,
-            owner,
-            config,
-            placement,
-            plugin,
+            key: key.clone(),
+            owner: owner.clone(),
+            config: server.config,
+            placement: server.placement,
+            plugin: server.plugin,
             state: watch::Sender::new(state),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use mcp_runtime::{McpServerKey, QueryError, Resource, ResourceTemplate};
+use mcp_runtime::{McpServerKey, Prompt, QueryError, Resource, ResourceTemplate};
 use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
@@ -55,6 +55,15 @@ impl From<ResourceTemplate> for Owned {
         Self {
             server: template.server().clone(),
             object: template.into_definition(),
+        }
+    }
+}
+
+impl From<Prompt> for Owned {
+    fn from(prompt: Prompt) -> Self {
+        Self {
+            server: prompt.server().clone(),
+            object: prompt.into_definition(),
         }
     }
 }

@@ -53,6 +53,14 @@ pub(super) enum Success {
     Read {
         contents: Vec<Box<RawValue>>,
     },
+    Prompts {
+        prompts: Vec<Owned>,
+        #[serde(flatten)]
+        rest: Rest,
+    },
+    Prompt {
+        result: Box<RawValue>,
+    },
     Shutdown {
         killed: Vec<u32>,
     },

@@ -2,7 +2,7 @@
 
 use mcp_runtime::{
     Elicitation, ElicitationAnswer, ElicitationHandler, ElicitationMode, HandlerFuture,
-    McpServerKey,
+    McpServerKey, SandboxState,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -51,12 +51,20 @@ struct Event<'a> {
     server: &'a McpServerKey,
     #[serde(skip_serializing_if = "Option::is_none")]
     call: Option<Box<RawValue>>,
-    permissions: &'static str,
+    permissions: Permitted<'a>,
     message: &'a str,
     #[serde(flatten)]
     mode: Mode<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     runtime: Option<&'a str>,
+}
+
+/// What the environment of the server allows.
+#[derive(Serialize)]
+struct Permitted<'a> {
+    elicitation: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sandbox_state: Option<&'a SandboxState>,
 }
 
 #[derive(Serialize)]
@@ -85,12 +93,16 @@ impl Elicitations {
             _ => return ElicitationAnswer::decline(),
         };
         let question = caller.open.elicitations.open();
+        let permissions = elicitation.permissions();
         let event = Event {
             event: "elicitation",
             elicitation: question.number(),
             server: elicitation.server(),
             call: elicitation.call().and_then(|call| caller.request(call)),
-            permissions: "ask",
+            permissions: Permitted {
+                elicitation: permissions.elicitation().as_str(),
+                sandbox_state: permissions.sandbox_state(),
+            },
             message: elicitation.message(),
             mode,
             runtime: caller.runtime.as_deref(),

@@ -1,13 +1,13 @@
 //! The runtimes of a session, and what is asked of one.
 
 mod call;
-mod resource;
+mod query;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use mcp_runtime::{Binding, EnvironmentId, ListingShare, McpRuntime};
+use mcp_runtime::{Binding, EnvironmentId, ListingShare, McpRuntime, SelectionError};
 use tokio_util::sync::CancellationToken;
 
 use super::MAIN;
@@ -195,23 +195,45 @@ impl Host {
         self.runtime.capture()
     }
 
-    /// Changes an environment for what is captured from now on.
+    /// What there is for a step that selects these environments.
+    pub(super) fn capture_in(&self, environments: Vec<String>) -> Result<Binding, ErrorReport> {
+        let environments = environments.into_iter().map(EnvironmentId::new);
+        let environments: Result<Vec<_>, _> = environments.collect();
+        let environments = environments.map_err(|error| ErrorReport::invalid_because(&error))?;
+        let binding = self.runtime.capture_in(environments);
+        binding.map_err(|error| ErrorReport::invalid_because(&error))
+    }
+
+    /// Changes an environment for what is captured from now on: all that is asked for, or nothing.
     pub(super) fn change(&self, change: Change) -> Result<(), ErrorReport> {
         let Change {
             environment_id,
             sandbox_state,
             launcher,
-            ..
+            permissions,
+            selected,
         } = change;
         let environment = EnvironmentId::new(environment_id)
             .map_err(|error| ErrorReport::invalid_because(&error))?;
+        let (runtime, invalid) = (&self.runtime, ErrorReport::invalid_because);
+        if !runtime.environments().contains(&environment) {
+            return Err(invalid(&SelectionError::Unknown(environment)));
+        }
+        if let Some(selected) = selected {
+            let changed = runtime.set_selected(&environment, selected);
+            changed.map_err(|error| invalid(&error))?;
+        }
+        if let Some(policy) = permissions.elicitation() {
+            let changed = runtime.set_elicitation(&environment, policy);
+            changed.map_err(|error| invalid(&error))?;
+        }
         if let Some(state) = sandbox_state {
-            let changed = self.runtime.set_sandbox_state(&environment, state);
-            changed.map_err(|error| ErrorReport::invalid_because(&error))?;
+            let changed = runtime.set_sandbox_state(&environment, state);
+            changed.map_err(|error| invalid(&error))?;
         }
         if let Some(launcher) = launcher {
-            let changed = self.runtime.set_launcher(&environment, launcher);
-            changed.map_err(|error| ErrorReport::invalid_because(&error))?;
+            let changed = runtime.set_launcher(&environment, launcher);
+            changed.map_err(|error| invalid(&error))?;
         }
         Ok(())
     }
@@ -233,6 +255,8 @@ impl Host {
             Request::Resources(list) => self.resources(list).await,
             Request::ResourceTemplates(list) => self.resource_templates(list).await,
             Request::ReadResource(read) => self.read_resource(read).await,
+            Request::Prompts(list) => self.prompts(list).await,
+            Request::GetPrompt(get) => self.get_prompt(get).await,
         }
     }
 

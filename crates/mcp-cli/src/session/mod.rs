@@ -146,7 +146,7 @@ impl Session {
             Operation::Hold { runtime, hold } => {
                 let host = self.hosts.get(&runtime)?;
                 match hold {
-                    Hold::Capture => Ok(Work::Answered(host.hold_binding())),
+                    Hold::Capture(capture) => host.hold_binding(capture).map(Work::Answered),
                     Hold::Prepare(prepare) => host.hold_call(*prepare).map(Work::Answered),
                     Hold::Release(release) => host.release(&release).map(|()| Work::Done),
                     Hold::Execute(execute) => {

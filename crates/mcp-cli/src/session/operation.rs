@@ -10,7 +10,7 @@ use super::bindings::Release;
 use super::start::Start;
 use super::{Id, MAIN};
 use super::{access, approval, elicitation, hook};
-use crate::environment::given;
+use crate::environment::{PermissionsMembers, given};
 use crate::report::ErrorReport;
 
 /// What a request asks for.
@@ -37,7 +37,7 @@ pub(super) enum Reply {
 /// What has to do with bindings and calls that are held.
 #[derive(Debug)]
 pub(super) enum Hold {
-    Capture,
+    Capture(Capture),
     Prepare(Box<Prepare>),
     Execute(Execute),
     Release(Release),
@@ -53,6 +53,8 @@ pub(super) enum Request {
     Resources(List),
     ResourceTemplates(List),
     ReadResource(Read),
+    Prompts(List),
+    GetPrompt(GetPrompt),
 }
 
 /// `set_environment`: what of an environment is another now.
@@ -65,22 +67,10 @@ pub(super) struct Change {
     /// As `sandbox_state`.
     #[serde(default, deserialize_with = "given")]
     pub(super) launcher: Option<Option<PathBuf>>,
-    permissions: Option<Box<RawValue>>,
-    selected: Option<Box<RawValue>>,
-}
-
-impl Change {
-    /// What restricts or changes how servers run must not be ignored.
-    fn supported(self) -> Result<Self, ErrorReport> {
-        let later = [
-            (self.permissions.is_some(), "permissions"),
-            (self.selected.is_some(), "selected"),
-        ];
-        match later.into_iter().find(|(given, _)| *given) {
-            Some((_, member)) => Err(unsupported(member)),
-            None => Ok(self),
-        }
-    }
+    /// What is not said of them stays.
+    #[serde(default)]
+    pub(super) permissions: PermissionsMembers,
+    pub(super) selected: Option<bool>,
 }
 
 /// A tool, by its model-visible name, or by server and tool.
@@ -94,8 +84,9 @@ pub(super) struct Selection {
 
 /// `capture`.
 #[derive(Debug, Deserialize)]
-struct Capture {
-    environments: Option<Box<RawValue>>,
+pub(super) struct Capture {
+    /// Those that the step selects; absent, those that the runtime does.
+    pub(super) environments: Option<Vec<String>>,
 }
 
 /// `prepare`.
@@ -137,7 +128,7 @@ pub(super) struct Target {
     pub(super) environment_id: Option<String>,
 }
 
-/// `resources` and `resource_templates`: those of a server, or of all.
+/// `resources`, `resource_templates` and `prompts`: those of a server, or of all.
 #[derive(Debug, Deserialize)]
 pub(super) struct List {
     pub(super) server: Option<String>,
@@ -156,8 +147,19 @@ pub(super) struct Read {
     pub(super) timeout_ms: Option<f64>,
 }
 
+/// `get_prompt`.
+#[derive(Debug, Deserialize)]
+pub(super) struct GetPrompt {
+    pub(super) server: String,
+    pub(super) environment_id: Option<String>,
+    pub(super) name: String,
+    #[serde(default)]
+    pub(super) arguments: Option<Box<RawValue>>,
+    pub(super) timeout_ms: Option<f64>,
+}
+
 /// Operations of the protocol that this version does not have.
-const LATER: &[&str] = &["prompts", "get_prompt", "telemetry"];
+const LATER: &[&str] = &["telemetry"];
 
 /// Reads a line: the id as far as there is one, and what is asked for or what is wrong.
 pub(super) fn read(line: &str) -> (Option<Id>, Result<Operation, ErrorReport>) {
@@ -223,7 +225,7 @@ fn operation(op: &str, runtime: String, line: &str) -> Result<Operation, ErrorRe
             return Ok(Operation::Cancel { target });
         }
         "set_environment" => {
-            let change = members::<Change>(op, line)?.supported()?;
+            let change = members(op, line)?;
             return Ok(Operation::SetEnvironment { runtime, change });
         }
         "elicit_reply" | "hook_reply" | "approval_reply" | "access_reply" => {
@@ -244,11 +246,13 @@ fn operation(op: &str, runtime: String, line: &str) -> Result<Operation, ErrorRe
         "resources" => Request::Resources(members(op, line)?),
         "resource_templates" => Request::ResourceTemplates(members(op, line)?),
         "read_resource" => Request::ReadResource(members(op, line)?),
+        "prompts" => Request::Prompts(members(op, line)?),
+        "get_prompt" => Request::GetPrompt(members(op, line)?),
         "shutdown" => return Ok(Operation::Shutdown { runtime }),
         op if LATER.contains(&op) => return Err(unsupported(op)),
         op => {
             let known = "start, status, set_environment, tools, call, capture, prepare, execute, release, resources, \
-                         resource_templates, read_resource, cancel, refresh, elicit_reply, hook_reply, approval_reply, \
+                         resource_templates, read_resource, prompts, get_prompt, cancel, refresh, elicit_reply, hook_reply, approval_reply, \
                          access_reply, shutdown";
             return Err(ErrorReport::invalid(format!(
                 "there is no operation `{op}`; use one of {known}"
@@ -269,11 +273,7 @@ fn reply(op: &str, line: &str) -> Result<Reply, ErrorReport> {
 
 fn hold(op: &str, line: &str) -> Result<Hold, ErrorReport> {
     match op {
-        "capture" => match members(op, line)? {
-            Capture { environments: None } => Ok(Hold::Capture),
-            // What narrows what may be called must not be ignored.
-            Capture { .. } => Err(unsupported("environments")),
-        },
+        "capture" => members(op, line).map(Hold::Capture),
         "prepare" => {
             let mut prepare: Prepare = members(op, line)?;
             prepare.selection = members(op, line)?;
@@ -359,9 +359,14 @@ mod tests {
             "`approval_reply` cannot be read",
         );
         check(
-            r#"{"id":1,"op":"capture","environments":["a"]}"#,
+            r#"{"id":1,"op":"capture","environments":"a"}"#,
             Some("1"),
-            "`environments` is not supported",
+            "`capture` cannot be read",
+        );
+        check(
+            r#"{"id":1,"op":"set_environment","environment_id":"a","permissions":{"network":false}}"#,
+            Some("1"),
+            "unknown field `network`",
         );
         check(
             r#"{"id":1,"op":"prepare","name":"t"}"#,

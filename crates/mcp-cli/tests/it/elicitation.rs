@@ -74,7 +74,7 @@ fn check(params: Value, event: &Value, reply: &str, result: &str) {
     session.send(CALL);
     let mut asked = asked(&mut session);
     let elicitation = asked["elicitation"].take();
-    let mut expected = json!({"event": "elicitation", "elicitation": null, "server": "curious", "call": "c", "permissions": "ask"});
+    let mut expected = json!({"event": "elicitation", "elicitation": null, "server": "curious", "call": "c", "permissions": {"elicitation": "ask"}});
     for (name, member) in event.as_object().expect("members") {
         expected[name] = member.clone();
     }

@@ -182,7 +182,8 @@ impl<'a> Execution<'a> {
             id: self.call.id(),
             definition: self.call.tool().definition(),
         };
-        let under_way = connection.begin(call.id, &self.deadline);
+        let permissions = self.call.authority.permissions();
+        let under_way = connection.begin(call.id, permissions, &self.deadline);
         let request = connection.converse(METHOD, meta, params, Some(call), &self.deadline);
         let answer = request.await;
         // What failed on the way was given up, as by its deadline: nobody waits for what a person would say.

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::call::CallId;
 use crate::clock::{self, PauseId};
 use crate::deadline::Deadline;
+use crate::permissions::Permissions;
 
 /// The table of one connection.
 #[derive(Debug, Default)]
@@ -31,6 +32,8 @@ struct State {
 #[derive(Debug)]
 struct Call {
     deadline: Deadline,
+    /// Those of its binding.
+    permissions: Permissions,
     given_up: CancellationToken,
 }
 
@@ -54,13 +57,19 @@ pub(crate) struct Pause {
 
 impl Calls {
     /// Enters a call.
-    pub(crate) fn begin(self: &Arc<Self>, call: CallId, deadline: &Deadline) -> UnderWay {
+    pub(crate) fn begin(
+        self: &Arc<Self>,
+        call: CallId,
+        permissions: Permissions,
+        deadline: &Deadline,
+    ) -> UnderWay {
         let mut state = self.state();
         for (pause, until) in &state.common {
             deadline.pause(*pause, *until);
         }
         let entry = Call {
             deadline: deadline.clone(),
+            permissions,
             given_up: CancellationToken::new(),
         };
         state.calls.insert(call, entry);
@@ -101,6 +110,12 @@ impl Calls {
             given_up,
             calls: self.clone(),
         }
+    }
+
+    /// The permissions under which a call was captured; `None` when it is over.
+    pub(crate) fn permissions(&self, call: CallId) -> Option<Permissions> {
+        let state = self.state();
+        state.calls.get(&call).map(|call| call.permissions.clone())
     }
 
     /// A call reported progress (B4).
@@ -161,6 +176,10 @@ mod tests {
     use super::*;
 
     const BUDGET: Duration = Duration::from_secs(2);
+
+    fn free() -> Permissions {
+        Permissions::default()
+    }
     const LONG: Duration = Duration::from_secs(60);
     const CAP: Duration = Duration::from_secs(600);
 
@@ -177,7 +196,10 @@ mod tests {
         let deadlines = [(); 2].map(|()| Deadline::after(BUDGET));
         let ids = [(); 2].map(|()| CallId::next());
         let [one, other] = &deadlines;
-        let under_way = [calls.begin(ids[0], one), calls.begin(ids[1], other)];
+        let under_way = [
+            calls.begin(ids[0], free(), one),
+            calls.begin(ids[1], free(), other),
+        ];
         Two {
             calls,
             deadlines,
@@ -204,7 +226,7 @@ mod tests {
         let pause = two.calls.pause(None, CAP);
         advance(LONG).await;
         let late = Deadline::after(BUDGET);
-        let _late = two.calls.begin(CallId::next(), &late);
+        let _late = two.calls.begin(CallId::next(), free(), &late);
         advance(LONG).await;
         drop(pause);
         let [one, other] = &two.deadlines;
@@ -212,7 +234,7 @@ mod tests {
             assert_eq!(deadline.remaining(), BUDGET);
         }
         let later = Deadline::after(BUDGET);
-        let _later = two.calls.begin(CallId::next(), &later);
+        let _later = two.calls.begin(CallId::next(), free(), &later);
         advance(BUDGET).await;
         for deadline in [one, other, &late, &later] {
             assert!(deadline.has_passed(), "the pause is over");
@@ -226,7 +248,7 @@ mod tests {
         let _pause = two.calls.pause(None, CAP);
         advance(CAP).await;
         let late = Deadline::after(BUDGET);
-        let _late = two.calls.begin(CallId::next(), &late);
+        let _late = two.calls.begin(CallId::next(), free(), &late);
         advance(BUDGET).await;
         assert!(two.deadlines[0].has_passed() && late.has_passed());
     }

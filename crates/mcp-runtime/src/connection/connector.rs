@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_catalog::{LiveCatalog, RefreshGate};
-use mcp_keys::McpServerKey;
+use mcp_keys::{EnvironmentId, McpServerKey};
 use mcp_sandbox_meta::RawMeta;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ElicitationCapability, FormElicitationCapability,
@@ -20,6 +20,7 @@ use super::process::{Launch, Process, SpawnError, Starting};
 use super::request::RequestError;
 use super::stdio::StdioLink;
 use super::{Connection, Link};
+use crate::authority::{Authorities, CurrentPermissions, Primary};
 use crate::config::HttpTransport;
 use crate::deadline::{Deadline, Elapsed};
 use crate::elicitation::Elicitor;
@@ -44,6 +45,17 @@ pub(crate) struct Connector {
     pub(crate) elicitor: Option<Elicitor>,
     pub(crate) events: EventSink,
     pub(crate) tls: Tls,
+    pub(crate) authorities: Arc<Authorities>,
+    pub(crate) primary: Primary,
+}
+
+/// Under which conditions a person is asked what a server wants to know.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Interview<'a> {
+    /// The environment that owns the server.
+    pub(crate) owner: Option<&'a EnvironmentId>,
+    /// How long a person may take.
+    pub(crate) patience: Duration,
 }
 
 impl Connector {
@@ -52,7 +64,7 @@ impl Connector {
         &self,
         key: &McpServerKey,
         launch: &Launch,
-        patience: Duration,
+        interview: Interview<'_>,
     ) -> Spawning {
         let calls = Arc::new(Calls::default());
         let (notices, refresh) = self.notices(key, &calls);
@@ -62,7 +74,7 @@ impl Connector {
             client: self.introduction(),
             notices,
             refresh,
-            interaction: self.interaction(&calls, patience),
+            interaction: self.interaction(&calls, interview),
         }
     }
 
@@ -72,13 +84,13 @@ impl Connector {
         key: &McpServerKey,
         transport: &HttpTransport,
         era: SpokenEra,
-        patience: Duration,
+        interview: Interview<'_>,
     ) -> Result<Stranger, ConnectError> {
         let client = self.introduction();
         let greeting = handshake::greeting(&client).map_err(ConnectError::Encode)?;
         let calls = Arc::new(Calls::default());
         let (notices, refresh) = self.notices(key, &calls);
-        let interaction = self.interaction(&calls, patience);
+        let interaction = self.interaction(&calls, interview);
         let link = HttpLink::start(
             key,
             transport,
@@ -115,11 +127,13 @@ impl Connector {
         (notices, refresh)
     }
 
-    fn interaction(&self, calls: &Arc<Calls>, patience: Duration) -> Interaction {
+    fn interaction(&self, calls: &Arc<Calls>, interview: Interview<'_>) -> Interaction {
+        let Interview { owner, patience } = interview;
         Interaction {
             elicitor: self.elicitor.clone(),
             patience,
             calls: calls.clone(),
+            permissions: CurrentPermissions::new(owner, &self.authorities, &self.primary),
         }
     }
 }

@@ -18,8 +18,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::calls::{Calls, Pause};
 use super::server_request::{Refusal, Replies};
+use crate::authority::CurrentPermissions;
 use crate::call::CallId;
 use crate::elicitation::{Elicitation, ElicitationAnswer, ElicitationMode, Elicitor};
+use crate::permissions::{ElicitationPolicy, Permissions};
 
 /// Elicitations of one server that may be open. A person does not answer more at once.
 const OPEN: usize = 64;
@@ -31,6 +33,22 @@ pub(crate) struct Interaction {
     /// How long a person may take, and how long a clock stands still for it.
     pub(crate) patience: Duration,
     pub(crate) calls: Arc<Calls>,
+    /// For what is asked on behalf of no call.
+    pub(crate) permissions: CurrentPermissions,
+}
+
+impl Interaction {
+    /// The permissions under which something is asked on behalf of a call, or of none that can be told (E1).
+    pub(crate) fn permissions(&self, call: Option<CallId>) -> Permissions {
+        let captured = call.and_then(|call| self.calls.permissions(call));
+        captured.unwrap_or_else(|| self.permissions.now())
+    }
+
+    /// Who is asked under these permissions; `None` when nobody is.
+    pub(crate) fn elicitor(&self, permissions: &Permissions) -> Option<&Elicitor> {
+        let elicitor = self.elicitor.as_ref();
+        elicitor.filter(|_| permissions.elicitation() == ElicitationPolicy::Ask)
+    }
 }
 
 /// Asks a person what one server wants to know.
@@ -99,11 +117,10 @@ impl Elicitations {
         let elicitation = elicitation
             .map_err(|unfit| Refusal::new(Refusal::INVALID_PARAMS, unfit.to_string()))?;
         let Interaction {
-            elicitor,
-            patience,
-            calls,
+            patience, calls, ..
         } = &self.interaction;
-        let Some(elicitor) = elicitor else {
+        let permissions = self.interaction.permissions(call);
+        let Some(elicitor) = self.interaction.elicitor(&permissions) else {
             let declined = ElicitationAnswer::decline();
             self.replies.result(id, &declined.result(false));
             return Ok(());
@@ -117,7 +134,7 @@ impl Elicitations {
             replies: self.replies.clone(),
             closed: self.closed.clone(),
         };
-        tokio::spawn(asked.answer(elicitation));
+        tokio::spawn(asked.answer(elicitation.under(permissions)));
         Ok(())
     }
 

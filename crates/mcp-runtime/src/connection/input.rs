@@ -173,9 +173,11 @@ impl Interaction {
     /// Asks a person in the course of a request, whose clock stands still for as long as a person may take. One who takes
     /// longer has turned away, and so has a handler that panics.
     async fn ask(&self, elicitation: Elicitation, deadline: &Deadline) -> ElicitationAnswer {
-        let Some(elicitor) = &self.elicitor else {
+        let permissions = self.permissions(elicitation.call());
+        let Some(elicitor) = self.elicitor(&permissions) else {
             return ElicitationAnswer::decline();
         };
+        let elicitation = elicitation.under(permissions);
         let server = elicitation.server().clone();
         let _standing_still = deadline.stand_still(self.patience);
         let asking = AssertUnwindSafe(async { elicitor.0.elicit(elicitation).await });
@@ -192,6 +194,7 @@ impl Interaction {
 
 #[cfg(test)]
 mod tests {
+    use crate::authority::CurrentPermissions;
     use std::sync::Arc;
     use std::time::Duration;
 
@@ -287,6 +290,7 @@ mod tests {
                 ElicitationAnswer::accept()
             };
             let interaction = Interaction {
+                permissions: CurrentPermissions::default(),
                 elicitor: Some(Elicitor(Arc::new(handler))),
                 patience: minutes(10),
                 calls: Arc::default(),
@@ -303,6 +307,7 @@ mod tests {
     async fn a_handler_that_panics_has_turned_away() {
         let handler = |_question| async { panic!("on purpose") };
         let interaction = Interaction {
+            permissions: CurrentPermissions::default(),
             elicitor: Some(Elicitor(Arc::new(handler))),
             patience: Duration::from_secs(600),
             calls: Arc::default(),

@@ -44,13 +44,14 @@ pub use outbox::Refused;
 pub use process::{Exit, SpawnError};
 pub use request::{RequestError, RequestErrorKind};
 
-pub(crate) use connector::{ConnectError, Connector};
+pub(crate) use connector::{ConnectError, Connector, Interview};
 pub(crate) use handshake::ServerFacts;
 pub(crate) use input::Input;
 pub(crate) use process::{Launch, Process};
 
 use crate::call::CallId;
 use crate::deadline::Deadline;
+use crate::permissions::Permissions;
 use crate::tool::Tool;
 use calls::UnderWay;
 use elicitations::Interaction;
@@ -146,8 +147,14 @@ impl Connection {
     }
 
     /// A call begins: its clock stands still while a person is asked on its behalf (B3).
-    pub(crate) fn begin(&self, call: CallId, deadline: &Deadline) -> UnderWay {
-        self.interaction.calls.begin(call, deadline)
+    /// Whatever it is asked about is reviewed under `permissions` (E1).
+    pub(crate) fn begin(
+        &self,
+        call: CallId,
+        permissions: Permissions,
+        deadline: &Deadline,
+    ) -> UnderWay {
+        self.interaction.calls.begin(call, permissions, deadline)
     }
 
     /// Sends a request and waits for its raw result until the deadline (R9). `params` is given the request's `_meta`:

@@ -10,6 +10,7 @@ use super::McpRuntime;
 use crate::address::ServerAddress;
 use crate::connection::Connection;
 use crate::paging::{self, Entries, Listed};
+use crate::prompt::{self, Prompt, PromptResult, Prompts};
 use crate::query::{QueryError, QueryOptions};
 use crate::resource::{
     self, Resource, ResourceContents, ResourceTemplate, ResourceTemplates, Resources,
@@ -24,7 +25,7 @@ impl McpRuntime {
     /// When the address means no connected server (K7), or it cannot list. The last good listing stays.
     pub async fn refresh(&self, server: impl Into<ServerAddress<'_>>) -> Result<usize, QueryError> {
         let (slot, connection) = self.connected(server.into())?;
-        let refreshed = self.starter.refresh(slot, &connection).await;
+        let refreshed = self.starter.refresh(&slot, &connection).await;
         refreshed.map_err(|error| QueryError::request(&slot.key, error))
     }
 
@@ -32,7 +33,7 @@ impl McpRuntime {
     /// listing, and is among the errors.
     pub async fn refresh_all(&self) -> (usize, Vec<QueryError>) {
         let refreshing = self.all_connected().map(|(slot, connection)| async move {
-            let refreshed = self.starter.refresh(slot, &connection).await;
+            let refreshed = self.starter.refresh(&slot, &connection).await;
             let error = refreshed
                 .err()
                 .map(|error| QueryError::request(&slot.key, error));
@@ -113,6 +114,47 @@ impl McpRuntime {
         read.map_err(|error| QueryError::request(&slot.key, error))
     }
 
+    /// Lists a server's prompts (P2), as [`list_resources`](Self::list_resources) does its resources.
+    ///
+    /// # Errors
+    ///
+    /// As [`list_resources`](Self::list_resources).
+    pub async fn list_prompts(
+        &self,
+        server: impl Into<ServerAddress<'_>>,
+        cursor: Option<&RawValue>,
+        options: QueryOptions,
+    ) -> Result<Listed<Prompt>, QueryError> {
+        self.list(Prompts, server.into(), cursor, options).await
+    }
+
+    /// Lists the prompts of every connected server, as [`list_all_resources`](Self::list_all_resources) does their resources.
+    pub async fn list_all_prompts(&self, options: QueryOptions) -> (Vec<Prompt>, Vec<QueryError>) {
+        self.list_all(Prompts, options).await
+    }
+
+    /// Gets a prompt of a server (P2), listed or not. The arguments reach the server as they are written.
+    ///
+    /// # Errors
+    ///
+    /// When the address means no connected server (K7), the arguments are no JSON object, or the server does not answer with
+    /// messages by the deadline.
+    pub async fn get_prompt(
+        &self,
+        server: impl Into<ServerAddress<'_>>,
+        name: &str,
+        arguments: Option<&RawValue>,
+        options: QueryOptions,
+    ) -> Result<PromptResult, QueryError> {
+        let (slot, connection) = self.connected(server.into())?;
+        if arguments.is_some_and(|arguments| !arguments.get().starts_with('{')) {
+            return Err(QueryError::arguments(&slot.key));
+        }
+        let deadline = options.deadline(slot.config.tool_budget());
+        let got = prompt::get(&connection, name, arguments, &deadline).await;
+        got.map_err(|error| QueryError::request(&slot.key, error))
+    }
+
     async fn list<E: Entries>(
         &self,
         entries: impl FnOnce(McpServerKey) -> E,
@@ -157,28 +199,30 @@ impl McpRuntime {
         (items, errors)
     }
 
-    fn all_connected(&self) -> impl Iterator<Item = (&Arc<Slot>, Arc<Connection>)> {
-        self.slots
-            .iter()
-            .filter_map(|slot| Some((slot, slot.connection()?)))
+    fn all_connected(&self) -> impl Iterator<Item = (Arc<Slot>, Arc<Connection>)> + use<> {
+        let view = self.views.current();
+        let connected = |slot: &Arc<Slot>| Some((slot.clone(), slot.connection()?));
+        let connected: Vec<_> = view.slots().iter().filter_map(connected).collect();
+        connected.into_iter()
     }
 
     /// The connected server that an address means (K7).
     fn connected(
         &self,
         address: ServerAddress<'_>,
-    ) -> Result<(&Arc<Slot>, Arc<Connection>), QueryError> {
+    ) -> Result<(Arc<Slot>, Arc<Connection>), QueryError> {
         let server = address.server();
         let named = |error| QueryError::name(server, error);
         let name: ServerName = server.parse().map_err(named)?;
         let environment = address.environment_id().map(str::parse::<EnvironmentId>);
         let environment = environment.transpose().map_err(named)?;
-        let key = self.scope.resolve(&name, environment.as_ref());
+        let view = self.views.current();
+        let key = view.scope().resolve(&name, environment.as_ref());
         let key = key.map_err(|error| QueryError::resolve(server, error))?;
-        let slot = self.slots.iter().find(|slot| slot.key == key);
+        let slot = view.slots().iter().find(|slot| slot.key == key);
         let slot = slot.ok_or_else(|| QueryError::not_connected(&key))?;
         let connection = slot.connection();
         let connection = connection.ok_or_else(|| QueryError::without_connection(slot))?;
-        Ok((slot, connection))
+        Ok((slot.clone(), connection))
     }
 }

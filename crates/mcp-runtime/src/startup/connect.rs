@@ -14,7 +14,7 @@ use super::error::Failure;
 use super::route::{Route, Way};
 use crate::config::Era;
 use crate::connection::{
-    ConnectError, Connection, HttpError, Process, RequestErrorKind, SpokenEra,
+    ConnectError, Connection, HttpError, Interview, Process, RequestErrorKind, SpokenEra,
 };
 use crate::deadline::{Deadline, Elapsed};
 use crate::event::RuntimeEvent;
@@ -144,16 +144,19 @@ impl Starter {
         era: SpokenEra,
         deadline: &Deadline,
     ) -> Result<Connected, Attempt> {
-        let patience = slot.config.interaction_patience();
+        let interview = Interview {
+            owner: slot.owner.environment(),
+            patience: slot.config.interaction_patience(),
+        };
         let (stranger, process) = match &route.way {
             Way::Stdio(launch) => {
-                let spawning = self.connector.spawn(&slot.key, launch, patience);
+                let spawning = self.connector.spawn(&slot.key, launch, interview);
                 let process = spawning.process().clone();
                 self.processes.add(&slot.key, process.clone());
                 (spawning.started(deadline).await, Some(process))
             }
             Way::Http(http) => {
-                let stranger = self.connector.http(&slot.key, http, era, patience);
+                let stranger = self.connector.http(&slot.key, http, era, interview);
                 (stranger, None)
             }
         };

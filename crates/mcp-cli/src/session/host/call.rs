@@ -10,16 +10,22 @@ use super::{Host, milliseconds};
 use crate::report::{ErrorReport, ToolList};
 use crate::session::answer::Success;
 use crate::session::bindings::{HeldCall, Release};
-use crate::session::operation::{Call, Execute, Prepare, Selection};
+use crate::session::operation::{Call, Capture, Execute, Prepare, Selection};
 
 impl Host {
     /// Captures a binding and holds it.
-    pub(in crate::session) fn hold_binding(&self) -> Success {
-        let binding = self.capture();
-        Success::Captured {
+    pub(in crate::session) fn hold_binding(
+        &self,
+        capture: Capture,
+    ) -> Result<Success, ErrorReport> {
+        let binding = match capture.environments {
+            Some(environments) => self.capture_in(environments)?,
+            None => self.capture(),
+        };
+        Ok(Success::Captured {
             binding: self.held.hold(binding.clone()),
             tools: ToolList(binding),
-        }
+        })
     }
 
     /// Prepares a call from a binding that is held, and holds it too.

@@ -5,9 +5,11 @@ use tokio::task::yield_now;
 use tokio::time::{Instant, advance};
 
 use super::*;
+use crate::authority::CurrentPermissions;
 use crate::connection::outbox::Outbox;
 use crate::connection::server_request::Inlet;
 use crate::deadline::Deadline;
+use crate::permissions::Permissions;
 
 const PATIENCE: Duration = Duration::from_secs(600);
 const BUDGET: Duration = Duration::from_secs(2);
@@ -50,6 +52,7 @@ impl Scene {
     ) -> Self {
         let (calls, outbox) = (Arc::<Calls>::default(), Arc::<Outbox>::default());
         let interaction = Interaction {
+            permissions: CurrentPermissions::default(),
             elicitor: Some(Elicitor(Arc::new(handler))),
             patience: PATIENCE,
             calls: calls.clone(),
@@ -175,8 +178,8 @@ async fn the_clock_of_a_call_stands_still_from_the_question_to_the_answer() {
     let (call, other) = (CallId::next(), CallId::next());
     let (deadline, others) = (Deadline::after(BUDGET), Deadline::after(BUDGET));
     let _under_way = [
-        scene.calls.begin(call, &deadline),
-        scene.calls.begin(other, &others),
+        scene.calls.begin(call, Permissions::default(), &deadline),
+        scene.calls.begin(other, Permissions::default(), &others),
     ];
     scene.ask("1", Some(call));
     advance(BUDGET * 9).await;
@@ -199,7 +202,9 @@ async fn the_clock_of_a_call_stands_still_from_the_question_to_the_answer() {
 async fn a_call_that_is_given_up_takes_its_question_back() {
     let mut scene = Scene::new();
     let call = CallId::next();
-    let under_way = scene.calls.begin(call, &Deadline::after(BUDGET));
+    let under_way = scene
+        .calls
+        .begin(call, Permissions::default(), &Deadline::after(BUDGET));
     scene.ask("1", Some(call));
     let mut question = scene.question().await;
     drop(under_way);
@@ -224,7 +229,9 @@ async fn a_call_that_is_given_up_takes_its_question_back() {
 async fn a_call_that_is_answered_leaves_its_question_open() {
     let mut scene = Scene::new();
     let call = CallId::next();
-    let under_way = scene.calls.begin(call, &Deadline::after(BUDGET));
+    let under_way = scene
+        .calls
+        .begin(call, Permissions::default(), &Deadline::after(BUDGET));
     scene.ask("1", Some(call));
     let question = scene.question().await;
     under_way.answered();

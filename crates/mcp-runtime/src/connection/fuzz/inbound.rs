@@ -1,5 +1,6 @@
 //! The inbound side of a connection, with everything that comes out of it.
 
+use crate::authority::CurrentPermissions;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -51,6 +52,7 @@ impl Inbound {
         let events = sink.stream();
         let outbox = Arc::new(Outbox::default());
         let interaction = Interaction {
+            permissions: CurrentPermissions::default(),
             elicitor: None,
             patience: Duration::ZERO,
             calls: Arc::default(),

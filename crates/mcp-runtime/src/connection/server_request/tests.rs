@@ -1,5 +1,6 @@
 //! What servers ask, and what they are answered, without a handler.
 
+use crate::authority::CurrentPermissions;
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -10,6 +11,7 @@ use super::*;
 fn answers(lines: &[String]) -> Vec<String> {
     let outbox = Arc::new(Outbox::default());
     let interaction = Interaction {
+        permissions: CurrentPermissions::default(),
         elicitor: None,
         patience: Duration::from_secs(600),
         calls: Arc::default(),

@@ -1,4 +1,4 @@
-//! Resources: those of a server, or of all.
+//! Resources and prompts: those of a server, or of all.
 
 use mcp_runtime::{Listed, QueryError, QueryOptions, ServerAddress};
 use serde_json::value::RawValue;
@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use super::{Host, milliseconds};
 use crate::report::{ErrorReport, Owned, OwnedError};
 use crate::session::answer::{Rest, Success};
-use crate::session::operation::{List, Read};
+use crate::session::operation::{GetPrompt, List, Read};
 
 /// The entries of a listing, and what is said beside them.
 type Entries = (Vec<Owned>, Rest);
@@ -48,6 +48,34 @@ impl Host {
         let contents = contents.contents().into_iter().map(ToOwned::to_owned);
         Ok(Success::Read {
             contents: contents.collect(),
+        })
+    }
+}
+
+impl Host {
+    pub(super) async fn prompts(&self, list: List) -> Result<Success, ErrorReport> {
+        let options = options(list.timeout_ms)?;
+        let (prompts, rest) = match one(&list)? {
+            Some((server, cursor)) => {
+                of_one(self.runtime.list_prompts(server, cursor, options).await)?
+            }
+            None => of_all(self.runtime.list_all_prompts(options).await),
+        };
+        Ok(Success::Prompts { prompts, rest })
+    }
+
+    pub(super) async fn get_prompt(&self, get: GetPrompt) -> Result<Success, ErrorReport> {
+        let options = options(get.timeout_ms)?;
+        let server = (get.server.as_str(), get.environment_id.as_deref());
+        let arguments = get.arguments.as_deref();
+        let getting = self
+            .runtime
+            .get_prompt(server, &get.name, arguments, options);
+        let result = getting
+            .await
+            .map_err(|error| ErrorReport::of_query(&error))?;
+        Ok(Success::Prompt {
+            result: result.into_raw(),
         })
     }
 }

@@ -1,0 +1,116 @@
+//! What becomes of a prompt.
+
+use mcp_sandbox_meta::RawMeta;
+use serde::de::Error as _;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::connection::{Connection, Input, RequestError, RequestErrorKind};
+use crate::deadline::Deadline;
+
+const METHOD: &str = "prompts/get";
+
+/// The answer to getting a prompt, exactly as the server sent it (B5).
+#[derive(Debug)]
+pub struct PromptResult {
+    raw: Box<RawValue>,
+}
+
+impl PromptResult {
+    fn new(raw: Box<RawValue>) -> serde_json::Result<Self> {
+        messages(&raw)?;
+        Ok(Self { raw })
+    }
+
+    /// The messages as they came: objects with a `role` and a `content`.
+    #[must_use]
+    pub fn messages(&self) -> Vec<&RawValue> {
+        messages(&self.raw).unwrap_or_default()
+    }
+
+    /// The result object: messages, description, `_meta`, and whatever else the server put into it.
+    #[must_use]
+    pub fn raw(&self) -> &RawValue {
+        &self.raw
+    }
+
+    /// The result object, owned.
+    #[must_use]
+    pub fn into_raw(self) -> Box<RawValue> {
+        self.raw
+    }
+}
+
+fn messages(raw: &RawValue) -> serde_json::Result<Vec<&RawValue>> {
+    #[derive(Deserialize)]
+    struct Got<'a> {
+        #[serde(borrow)]
+        messages: Vec<&'a RawValue>,
+    }
+    // serde would read an array as the struct, member by member.
+    if !raw.get().starts_with('{') {
+        return Err(serde_json::Error::custom("the result is no object"));
+    }
+    serde_json::from_str::<Got<'_>>(raw.get()).map(|got| got.messages)
+}
+
+/// Gets a prompt over a connection. The arguments are a JSON object.
+pub(crate) async fn get(
+    connection: &Connection,
+    name: &str,
+    arguments: Option<&RawValue>,
+    deadline: &Deadline,
+) -> Result<PromptResult, RequestError> {
+    #[derive(Serialize)]
+    struct Params<'a> {
+        name: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        arguments: Option<&'a RawValue>,
+        #[serde(rename = "inputResponses", skip_serializing_if = "Option::is_none")]
+        responses: Option<Box<RawValue>>,
+        #[serde(rename = "requestState", skip_serializing_if = "Option::is_none")]
+        state: Option<Box<RawValue>>,
+        #[serde(rename = "_meta", skip_serializing_if = "RawMeta::is_empty")]
+        meta: RawMeta,
+    }
+    let params = |meta, Input { responses, state }| Params {
+        name,
+        arguments,
+        responses,
+        state,
+        meta,
+    };
+    let raw = connection
+        .converse(METHOD, RawMeta::new(), params, None, deadline)
+        .await?;
+    PromptResult::new(raw)
+        .map_err(|error| RequestError::new(METHOD, RequestErrorKind::Unexpected(error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(json: &str) -> serde_json::Result<PromptResult> {
+        PromptResult::new(RawValue::from_string(json.to_owned()).unwrap())
+    }
+
+    /// B5
+    #[test]
+    fn a_result_is_what_the_server_wrote() {
+        let json = r#"{"zeta":1e2,"messages":[{"role":"user","content":{"type":"x-new","n":1,"n":2}}, 7],"_meta":{}}"#;
+        let result = read(json).unwrap();
+        let messages: Vec<_> = result.messages().into_iter().map(RawValue::get).collect();
+        let first = r#"{"role":"user","content":{"type":"x-new","n":1,"n":2}}"#;
+        assert_eq!(messages, [first, "7"]);
+        assert_eq!(result.into_raw().get(), json);
+    }
+
+    #[test]
+    fn an_answer_without_messages_is_none() {
+        for json in ["{}", r#"{"messages":null}"#, "[[]]", "null"] {
+            assert!(read(json).is_err(), "{json}");
+        }
+        assert_eq!(read(r#"{"messages":[]}"#).unwrap().messages().len(), 0);
+    }
+}
