@@ -9,10 +9,13 @@ mod bytes;
 #[cfg(unix)]
 mod executor;
 mod hook;
+mod permissions;
 mod plugin;
+mod prompt;
 mod question;
 mod reconnect;
 mod resource;
+mod selection;
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
