@@ -1,19 +1,18 @@
 //! `mcp-runtime call`: one call of one tool.
 
-mod content;
-
 use mcp_runtime::{
-    CallOptions, McpRuntime, PreparedCall, ServerConfig, ServerName, ServerState, ToolOutput,
+    CallOptions, McpRuntime, McpServerKey, PreparedCall, ServerConfig, ServerName, ToolOutput,
 };
 
 use crate::arguments;
 use crate::cli::CallArgs;
 use crate::config_file::ConfigFile;
+use crate::content;
 use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::screen;
 use crate::serving;
-use crate::target::{Target, TargetError};
+use crate::target::{Target, TargetError, distinct};
 
 /// Starts the server that is needed, calls its tool, and prints what it answers.
 ///
@@ -25,18 +24,11 @@ pub(crate) async fn run(args: CallArgs) -> Result<ExitStatus, Failure> {
     let arguments = args.arguments.as_deref().map(arguments::read).transpose()?;
     let config = ConfigFile::read(&args.config)?;
     let (target, needed) = target(&args, &config)?;
-    let servers = config
-        .servers()
-        .iter()
-        .filter(|server| needed.contains(server.name()));
-    let servers: Vec<ServerConfig> = servers
-        .cloned()
-        .map(|server| match args.timeout {
-            Some(timeout) => server.tool_timeout(timeout),
-            None => server,
-        })
-        .collect();
-    let builder = serving::builder().servers(servers);
+    let timed = |server: ServerConfig| match args.timeout {
+        Some(timeout) => server.tool_timeout(timeout),
+        None => server,
+    };
+    let builder = config.configure(serving::builder(), |key| needed.contains(key), timed);
     let (status, _) = serving::with_servers(builder, async |runtime| {
         let call = prepare(runtime, &target, &config).await?;
         let options = arguments.map_or_else(CallOptions::new, |arguments| {
@@ -51,29 +43,38 @@ pub(crate) async fn run(args: CallArgs) -> Result<ExitStatus, Failure> {
 
 /// What the command line means, and which servers it needs. When it means an entry that is in the file and wrong, that is
 /// what is told.
-fn target(args: &CallArgs, config: &ConfigFile) -> Result<(Target, Vec<ServerName>), Failure> {
-    let meant = |names: &[ServerName]| {
+fn target(args: &CallArgs, config: &ConfigFile) -> Result<(Target, Vec<McpServerKey>), Failure> {
+    let meant = |keys: &[McpServerKey]| {
         let target = match (&args.name, &args.server, &args.tool) {
-            (Some(name), _, _) => Target::of_name(name, names)?,
+            (Some(name), _, _) => Target::of_name(name, &distinct(keys))?,
             (None, server, tool) => Target::Tool {
-                // The command line has all three or none.
+                // The command line has both or none.
                 server: server.clone().unwrap_or_default(),
-                environment: args.environment.clone(),
+                environment: None,
                 tool: tool.clone().unwrap_or_default(),
             },
         };
-        let needed = target.servers(names)?.into_iter().cloned().collect();
+        let target = target.in_environment(args.environment.as_deref())?;
+        let needed = match target.servers(keys) {
+            // It may be one of a plugin's.
+            Err(_) if config.has_plugins() => keys.to_vec(),
+            needed => needed?,
+        };
         Ok::<_, TargetError>((target, needed))
     };
-    let servers = config.servers().iter();
-    let names: Vec<ServerName> = servers.map(|server| server.name().clone()).collect();
-    let found = meant(&names).map_err(|error| {
+    let keys: Vec<McpServerKey> = config.keys().collect();
+    let found = meant(&keys).map_err(|error| {
         let mut rejected = config.rejected();
-        let rejected = rejected.find(|(name, _)| {
-            name.parse::<ServerName>()
-                .is_ok_and(|name| meant(&[name]).is_ok())
+        let rejected = rejected.find(|(name, environment, _)| {
+            name.parse::<ServerName>().is_ok_and(|name| {
+                let key = match environment {
+                    None => McpServerKey::host(name),
+                    Some(id) => McpServerKey::in_environment((*id).clone(), name),
+                };
+                meant(&[key]).is_ok()
+            })
         });
-        rejected.map_or(error, |(_, why)| TargetError::Rejected(why))
+        rejected.map_or(error, |(_, _, why)| TargetError::Rejected(why))
     })?;
     Ok(found)
 }
@@ -95,21 +96,9 @@ async fn prepare(
     };
     prepared.map_err(|error| {
         // A server that is not there explains more than a tool that is not.
-        let absent = runtime.status().into_iter().find_map(|status| {
-            let server = status.key().to_string();
-            match status.state() {
-                ServerState::Failed { error, .. } => Some(Failure::Startup(error.clone())),
-                ServerState::Disconnected(outage) => Some(Failure::NotConnected {
-                    server,
-                    why: outage.to_string(),
-                }),
-                ServerState::Disabled => Some(Failure::Disabled {
-                    server,
-                    config: config.path().to_owned(),
-                }),
-                _ => None,
-            }
-        });
+        let statuses = runtime.status();
+        let mut statuses = statuses.iter();
+        let absent = statuses.find_map(|status| Failure::absent(status, config.path()));
         absent.unwrap_or(Failure::Prepare(error))
     })
 }

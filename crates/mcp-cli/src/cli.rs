@@ -1,5 +1,7 @@
 //! The command line.
 
+mod query;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -7,7 +9,9 @@ use clap::{ArgAction, Args, Parser, Subcommand};
 
 use crate::exit::ExitStatus;
 
-/// Talks to MCP servers: lists their tools, calls them, and serves programs over JSON lines
+pub(crate) use query::{ListArgs, OfServerArgs, PromptArgs, PromptsArgs, ReadArgs, ResourcesArgs};
+
+/// Talks to MCP servers: lists what they offer, calls tools, reads resources, and serves programs over JSON lines
 ///
 /// Results go to stdout, everything else to stderr. Colours are left out when output is piped or NO_COLOR is set.
 #[derive(Debug, Parser)]
@@ -31,6 +35,10 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Tools(ToolsArgs),
     Call(CallArgs),
+    Resources(ResourcesArgs),
+    Read(ReadArgs),
+    Prompts(PromptsArgs),
+    Prompt(PromptArgs),
     /// Serve programs over JSON lines: requests on stdin, responses and events on stdout
     Session,
     Demo(DemoArgs),
@@ -84,8 +92,8 @@ pub(crate) struct CallArgs {
     #[arg(long, requires = "tool")]
     pub(crate) server: Option<String>,
 
-    /// The environment that owns the server; what a file configures belongs to no environment
-    #[arg(long, value_name = "ID", requires = "server")]
+    /// The environment that owns the server; a server of the host's own belongs to none
+    #[arg(long, value_name = "ID")]
     pub(crate) environment: Option<String>,
 
     /// The tool, by the server's own name for it; goes with --server

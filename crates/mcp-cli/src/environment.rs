@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use mcp_runtime::{
     CommandExecutor, ElicitationPolicy, EmptyCommand, Environment, EnvironmentId, InvalidName,
-    McpServers, Quoting, SandboxState,
+    MultiEnvironment, Quoting, SandboxState, ServerConfig,
 };
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -26,6 +26,27 @@ pub(crate) struct EnvironmentMembers<R> {
     launcher: Option<Option<PathBuf>>,
     #[serde(default)]
     plugin_roots: Vec<PathBuf>,
+}
+
+impl<R> EnvironmentMembers<R> {
+    /// Whether servers of plugins may be among its own.
+    pub(crate) fn has_plugins(&self) -> bool {
+        !self.plugin_roots.is_empty()
+    }
+}
+
+/// Settings beside servers and environments.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+pub(crate) struct Features {
+    #[serde(default)]
+    multi_environment_mcp: bool,
+}
+
+impl Features {
+    /// Whether the servers of every selected environment are exposed (K8).
+    pub(crate) fn multi_environment(self) -> MultiEnvironment {
+        self.multi_environment_mcp.into()
+    }
 }
 
 /// What its servers run behind.
@@ -104,7 +125,7 @@ impl<R: Borrow<RawValue>> EnvironmentMembers<R> {
     pub(crate) fn environment<E: From<InvalidEnvironment>>(
         self,
         launcher: Option<&Path>,
-        read: impl FnOnce(&EnvironmentId, &RawValue) -> Result<McpServers, E>,
+        read: impl FnOnce(&EnvironmentId, &RawValue) -> Result<Vec<ServerConfig>, E>,
     ) -> Result<Environment, E> {
         let id = EnvironmentId::new(self.id).map_err(InvalidEnvironment::Id)?;
         let mut environment = Environment::new(id.clone()).selected(self.selected.unwrap_or(true));
@@ -127,8 +148,7 @@ impl<R: Borrow<RawValue>> EnvironmentMembers<R> {
             environment = environment.launcher(launcher);
         }
         if let Some(servers) = &self.servers {
-            let servers = read(&id, servers.borrow())?;
-            environment = environment.servers(servers.into_servers());
+            environment = environment.servers(read(&id, servers.borrow())?);
         }
         let roots = self.plugin_roots.into_iter();
         Ok(roots.fold(environment, Environment::plugin_root))

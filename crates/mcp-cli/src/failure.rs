@@ -1,9 +1,12 @@
 //! [`Failure`]: why a command stopped, with what a person needs to go on.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use mcp_runtime::{BuildError, CallError, ErrorChain, ErrorCode, PrepareError, StartupError};
+use mcp_runtime::{
+    BuildError, CallError, ErrorChain, ErrorCode, PrepareError, QueryError, ServerState,
+    ServerStatus, StartupError,
+};
 
 use crate::arguments::ArgumentsError;
 use crate::config_file::ConfigFileError;
@@ -33,6 +36,8 @@ pub(crate) enum Failure {
     Prepare(#[from] PrepareError),
     #[error(transparent)]
     Call(#[from] Box<CallError>),
+    #[error(transparent)]
+    Query(#[from] Box<QueryError>),
     #[error("cannot listen for signals")]
     Signals(#[source] io::Error),
     #[error("cannot write the result to stdout")]
@@ -44,6 +49,23 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    /// Why a server cannot be asked, if so.
+    pub(crate) fn absent(status: &ServerStatus, config: &Path) -> Option<Self> {
+        let server = || status.key().to_string();
+        Some(match status.state() {
+            ServerState::Failed { error, .. } => Self::Startup(error.clone()),
+            ServerState::Disconnected(outage) => Self::NotConnected {
+                server: server(),
+                why: outage.to_string(),
+            },
+            ServerState::Disabled => Self::Disabled {
+                server: server(),
+                config: config.to_owned(),
+            },
+            _ => return None,
+        })
+    }
+
     /// The exit status; the one place where failures become numbers.
     pub(crate) fn status(&self) -> ExitStatus {
         match self {
@@ -53,15 +75,20 @@ impl Failure {
             | Self::Build(_)
             | Self::Disabled { .. }
             | Self::Prepare(_) => ExitStatus::Usage,
-            Self::Call(error) => match error.code() {
-                ErrorCode::RequestTimeout => ExitStatus::Timeout,
-                // Only the configuration denies what was typed.
-                ErrorCode::InvalidRequest | ErrorCode::Blocked => ExitStatus::Usage,
-                _ => ExitStatus::Server,
-            },
+            Self::Call(error) => Self::status_of(error.code()),
+            Self::Query(error) => Self::status_of(error.code()),
             Self::Startup(_) | Self::NotConnected { .. } => ExitStatus::Server,
             Self::Signals(_) | Self::Output(_) | Self::Demo(_) => ExitStatus::System,
             Self::Interrupted(interrupt) => ExitStatus::Interrupted(*interrupt),
+        }
+    }
+
+    fn status_of(code: ErrorCode) -> ExitStatus {
+        match code {
+            ErrorCode::RequestTimeout => ExitStatus::Timeout,
+            // Only the configuration denies what was typed.
+            ErrorCode::InvalidRequest | ErrorCode::Blocked => ExitStatus::Usage,
+            _ => ExitStatus::Server,
         }
     }
 

@@ -10,12 +10,14 @@ mod arguments;
 mod call;
 mod cli;
 mod config_file;
+mod content;
 mod demo;
 mod environment;
 mod exit;
 mod failure;
 mod interrupt;
 mod log;
+mod query;
 mod report;
 mod screen;
 mod serving;
@@ -64,6 +66,10 @@ async fn run(command: Command) -> ExitStatus {
     let done = match command {
         Command::Tools(args) => tools::run(args).await,
         Command::Call(args) => call::run(args).await,
+        Command::Resources(args) => query::resources(args).await,
+        Command::Read(args) => query::read(args).await,
+        Command::Prompts(args) => query::prompts(args).await,
+        Command::Prompt(args) => query::prompt(args).await,
         Command::Session => Ok(session::run().await),
         Command::Demo(args) => demo::run(args).await,
         Command::DemoServer(args) => demo::serve(args).await,

@@ -1,5 +1,7 @@
 //! Which tool of which server a command line means.
 
+use std::collections::BTreeSet;
+
 use mcp_runtime::{McpServerKey, NameProfile, ServerName};
 
 /// A tool as the command line names it.
@@ -30,6 +32,10 @@ pub(crate) enum TargetError {
         "`{name}` is a server, not a tool: name one of its tools as `{name}/TOOL`; `mcp-runtime tools` lists them"
     )]
     OnlyServer { name: String },
+    #[error(
+        "`{name}` says itself which environment it means: leave --environment out, or write SERVER/TOOL"
+    )]
+    EnvironmentTwice { name: String },
     #[error("{0}")]
     Rejected(String),
 }
@@ -70,52 +76,78 @@ impl Target {
         }
     }
 
-    /// The servers that have to run for this tool. Since a model-visible name depends on nothing but its own server and
-    /// tool (K4), that can be told without starting any.
+    /// The same tool in an environment.
+    ///
+    /// # Errors
+    ///
+    /// When the name says itself whose tool it is.
+    pub(crate) fn in_environment(self, environment: Option<&str>) -> Result<Self, TargetError> {
+        match (self, environment) {
+            (target, None) => Ok(target),
+            (Self::Tool { server, tool, .. }, Some(id)) => Ok(Self::Tool {
+                server,
+                environment: Some(id.to_owned()),
+                tool,
+            }),
+            (Self::ModelName(name), Some(_)) => Err(TargetError::EnvironmentTwice { name }),
+        }
+    }
+
+    /// The servers that may have to run for this tool. Since a model-visible name depends on nothing but its own server and
+    /// tool (K4), that can be told without starting any; with `multi_environment_mcp` off, a server of an environment may have
+    /// the names of one of the host's (K8).
     ///
     /// # Errors
     ///
     /// When there is none.
-    pub(crate) fn servers<'a>(
-        &self,
-        servers: &'a [ServerName],
-    ) -> Result<Vec<&'a ServerName>, TargetError> {
+    pub(crate) fn servers(&self, keys: &[McpServerKey]) -> Result<Vec<McpServerKey>, TargetError> {
         match self {
             Self::ModelName(name) => {
-                let namespace = |server: &ServerName| {
-                    NameProfile::default().namespace(&McpServerKey::host(server.clone()))
-                };
-                let has_it = |server: &&ServerName| {
-                    name.strip_prefix(&namespace(server))
+                let namespace = |key: &McpServerKey| NameProfile::default().namespace(key);
+                let begins = |key: &McpServerKey| {
+                    name.strip_prefix(&namespace(key))
                         .is_some_and(|rest| rest.starts_with("__"))
                 };
-                let meant: Vec<_> = servers.iter().filter(has_it).collect();
-                if meant.is_empty() && servers.iter().any(|server| server.as_str() == name) {
+                let as_host = |key: &McpServerKey| McpServerKey::host(key.name().clone());
+                let has_it = |key: &&McpServerKey| begins(key) || begins(&as_host(key));
+                let meant: Vec<_> = keys.iter().filter(has_it).cloned().collect();
+                if meant.is_empty() && keys.iter().any(|key| key.name().as_str() == name) {
                     return Err(TargetError::OnlyServer { name: name.clone() });
                 }
                 if meant.is_empty() {
                     return Err(TargetError::UnknownModelName {
                         name: name.clone(),
-                        namespaces: list(servers.iter().map(|server| namespace(server) + "__")),
+                        namespaces: list(keys.iter().map(|key| namespace(key) + "__")),
                     });
                 }
                 Ok(meant)
             }
-            Self::Tool { server: name, .. } => {
-                let meant: Vec<_> = servers
-                    .iter()
-                    .filter(|server| server.as_str() == name)
-                    .collect();
-                if meant.is_empty() {
-                    return Err(TargetError::UnknownServer {
-                        name: name.clone(),
-                        servers: list(servers.iter()),
-                    });
-                }
-                Ok(meant)
-            }
+            Self::Tool { server, .. } => named(server, keys),
         }
     }
+}
+
+/// The servers of a name, whoever owns them.
+///
+/// # Errors
+///
+/// When there is none.
+pub(crate) fn named(name: &str, keys: &[McpServerKey]) -> Result<Vec<McpServerKey>, TargetError> {
+    let meant = keys.iter().filter(|key| key.name().as_str() == name);
+    let meant: Vec<_> = meant.cloned().collect();
+    if meant.is_empty() {
+        return Err(TargetError::UnknownServer {
+            name: name.to_owned(),
+            servers: list(distinct(keys).iter()),
+        });
+    }
+    Ok(meant)
+}
+
+/// The names of servers, each once.
+pub(crate) fn distinct(keys: &[McpServerKey]) -> Vec<ServerName> {
+    let names: BTreeSet<_> = keys.iter().map(McpServerKey::name).collect();
+    names.into_iter().cloned().collect()
 }
 
 fn list(names: impl Iterator<Item = impl std::fmt::Display>) -> String {
@@ -161,25 +193,55 @@ mod tests {
         check("/search", &["docs"], None); // no server
     }
 
-    /// K4
+    /// K4, K8
     #[test]
     fn a_model_visible_name_tells_which_server_has_to_run() {
-        let servers = names(&["docs", "docs_more", "My Docs"]);
-        let check = |name: &str, expected: &[&str]| {
-            let target = Target::of_name(name, &servers).unwrap();
-            let meant = target.servers(&servers).unwrap_or_default();
-            let meant: Vec<&str> = meant.iter().map(|server| server.as_str()).collect();
+        let host = |name: &str| McpServerKey::host(name.parse().unwrap());
+        let devbox = |name: &str| {
+            McpServerKey::in_environment("devbox".parse().unwrap(), name.parse().unwrap())
+        };
+        let keys = [
+            host("docs"),
+            host("docs_more"),
+            host("My Docs"),
+            devbox("docs"),
+            devbox("web"),
+        ];
+        let check = |name: &str, expected: &[usize]| {
+            let target = Target::of_name(name, &distinct(&keys)).unwrap();
+            let meant = target.servers(&keys).unwrap_or_default();
+            let expected: Vec<_> = expected.iter().map(|&at| keys[at].clone()).collect();
             assert_eq!(meant, expected, "{name}");
         };
-        let odd = NameProfile::default().namespace(&McpServerKey::host(servers[2].clone()));
-        check("mcp__docs__search", &["docs"]);
-        check("mcp__docs_more__search", &["docs_more"]);
-        check(&format!("{odd}__search"), &["My Docs"]);
+        let of = |at: usize| NameProfile::default().namespace(&keys[at]);
+        check("mcp__docs__search", &[0, 3]);
+        check("mcp__docs_more__search", &[1]);
+        check(&format!("{}__search", of(2)), &[2]);
+        check(&format!("{}__search", of(3)), &[3]);
+        check("mcp__web__search", &[4]);
+        check("docs/search", &[0, 3]);
         check("mcp__docs", &[]);
         check("search", &[]);
-        let server = Target::of_name("docs", &servers).unwrap();
-        let error = server.servers(&servers).unwrap_err();
+        let server = Target::of_name("docs", &distinct(&keys)).unwrap();
+        let error = server.servers(&keys).unwrap_err();
         assert!(matches!(error, TargetError::OnlyServer { .. }), "{error}");
+    }
+
+    #[test]
+    fn an_environment_goes_with_a_server_and_not_with_a_name_that_has_one() {
+        let servers = names(&["docs"]);
+        let of = |name: &str| {
+            Target::of_name(name, &servers)
+                .unwrap()
+                .in_environment(Some("devbox"))
+        };
+        let expected = Target::Tool {
+            server: "docs".to_owned(),
+            environment: Some("devbox".to_owned()),
+            tool: "search".to_owned(),
+        };
+        assert_eq!(of("docs/search").unwrap(), expected);
+        assert!(of("mcp__docs__search").is_err());
     }
 
     #[test]

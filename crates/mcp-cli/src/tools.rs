@@ -20,7 +20,7 @@ use crate::serving;
 pub(crate) async fn run(args: ToolsArgs) -> Result<ExitStatus, Failure> {
     let config = ConfigFile::read(&args.config)?;
     config.tell_unused();
-    let builder = serving::builder().servers(config.servers().to_vec());
+    let builder = config.configure(serving::builder(), |_all| true, |server| server);
     let (status, _) = serving::with_servers(builder, async |runtime| {
         runtime.settled().await;
         let (servers, binding) = (runtime.status(), runtime.capture());
@@ -41,7 +41,7 @@ pub(crate) async fn run(args: ToolsArgs) -> Result<ExitStatus, Failure> {
     Ok(status)
 }
 
-fn tell_failure(server: &ServerStatus) {
+pub(crate) fn tell_failure(server: &ServerStatus) {
     let tell = |text: &str| {
         if server.is_required() {
             screen::error(format_args!("{text} (it is required)"));
@@ -69,7 +69,7 @@ fn tell_failure(server: &ServerStatus) {
 }
 
 /// One optional server that fails must not fail a script; all of them, or one that is required, must.
-fn status(servers: &[ServerStatus]) -> ExitStatus {
+pub(crate) fn status(servers: &[ServerStatus]) -> ExitStatus {
     let is_ready = |server: &ServerStatus| matches!(server.state(), ServerState::Ready { .. });
     let has_failed = |server: &&ServerStatus| {
         !is_ready(server)

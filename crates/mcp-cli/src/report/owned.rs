@@ -29,6 +29,16 @@ pub(crate) struct OwnedError {
 }
 
 impl Owned {
+    /// Whose it is.
+    pub(crate) fn server(&self) -> &McpServerKey {
+        &self.server
+    }
+
+    /// The server's own object.
+    pub(crate) fn object(&self) -> &RawValue {
+        &self.object
+    }
+
     /// The object as JSON.
     fn text(&self) -> serde_json::Result<String> {
         let mut text = serde_json::to_string(&self.server)?;

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use mcp_runtime::{
-    EnvironmentId, ErrorChain, EventStream, ListingShare, McpRuntime, McpServers, MultiEnvironment,
-    NameProfile,
+    EnvironmentId, ErrorChain, EventStream, ListingShare, McpRuntime, McpServers, NameProfile,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -12,7 +11,7 @@ use serde_json::value::RawValue;
 use super::caller::Caller;
 use super::elicitation::Elicitations;
 use super::handlers::Handlers;
-use crate::environment::{EnvironmentMembers, InvalidEnvironment};
+use crate::environment::{EnvironmentMembers, Features, InvalidEnvironment};
 use crate::report::{ErrorReport, ServerReport};
 
 /// The members of `start`.
@@ -32,12 +31,6 @@ pub(super) struct Start {
     #[serde(default)]
     handlers: Handlers,
     name_limit: Option<u32>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-struct Features {
-    #[serde(default)]
-    multi_environment_mcp: bool,
 }
 
 /// A runtime that was just started, and what was wrong with its configuration.
@@ -82,7 +75,7 @@ impl Start {
             .handlers
             .builder(caller)
             .share_listings(share)
-            .multi_environment(MultiEnvironment::from(self.features.multi_environment_mcp))
+            .multi_environment(self.features.multi_environment())
             .name_profile(profile(self.name_limit)?);
         if self.elicitation {
             builder = builder.elicitation(Elicitations(caller.clone()));
@@ -95,8 +88,9 @@ impl Start {
             environments.push(EnvironmentMembers::local());
         }
         for members in environments {
-            let read =
-                |id: &EnvironmentId, servers: &RawValue| read(servers, Some(id), &mut rejected);
+            let read = |id: &EnvironmentId, servers: &RawValue| -> Result<_, ErrorReport> {
+                Ok(read(servers, Some(id), &mut rejected)?.into_servers())
+            };
             builder = builder.environment(members.environment(launcher, read)?);
         }
         let (runtime, events) = builder

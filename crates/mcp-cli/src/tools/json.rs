@@ -21,7 +21,7 @@ pub(super) fn listing(
 ) -> Result<String, Failure> {
     let rejected = config
         .rejected()
-        .map(|(server, why)| ServerReport::rejected(server, None, why));
+        .map(|(server, environment, why)| ServerReport::rejected(server, environment, why));
     let listing = Listing {
         servers: servers
             .iter()

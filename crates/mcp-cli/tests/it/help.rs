@@ -7,6 +7,10 @@ fn help_says_what_there_is_and_what_exit_statuses_mean() {
     insta::assert_snapshot!("help", run(["--help"]).quietly(0).stdout);
     insta::assert_snapshot!("help_tools", run(["tools", "--help"]).quietly(0).stdout);
     insta::assert_snapshot!("help_call", run(["call", "--help"]).quietly(0).stdout);
+    for command in ["resources", "read", "prompts", "prompt"] {
+        let help = run([command, "--help"]).quietly(0).stdout;
+        insta::assert_snapshot!(format!("help_{command}"), help);
+    }
     insta::assert_snapshot!("help_demo", run(["demo", "--help"]).quietly(0).stdout);
 }
 

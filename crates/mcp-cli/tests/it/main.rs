@@ -4,10 +4,12 @@ mod call;
 mod configuration;
 mod demo;
 mod elicitation;
+mod environments;
 mod help;
 #[cfg(unix)]
 mod launcher;
 mod program;
+mod query;
 mod secret;
 mod session;
 mod tools;

@@ -14,6 +14,15 @@ pub struct Place {
 impl Place {
     pub(super) const BEGINNING: Self = Self { line: 1, column: 1 };
 
+    /// A line and a column, both counted from one; what is less counts as one.
+    #[must_use]
+    pub fn new(line: usize, column: usize) -> Self {
+        Self {
+            line: line.max(1),
+            column: column.max(1),
+        }
+    }
+
     /// The place right after some text.
     #[must_use]
     pub fn after(text: &[u8]) -> Self {
@@ -36,10 +45,7 @@ impl Place {
 
     /// Where text stops being JSON.
     pub(super) fn of_json_error(error: &serde_json::Error) -> Self {
-        Self {
-            line: error.line().max(1),
-            column: error.column().max(1),
-        }
+        Self::new(error.line(), error.column())
     }
 
     /// The line, counted from one.

@@ -33,7 +33,7 @@ struct Resource {
 }
 
 /// Prints the blocks in their order; without any, the structured content, if there is some.
-pub(super) fn print(output: &ToolOutput) -> io::Result<()> {
+pub(crate) fn print(output: &ToolOutput) -> io::Result<()> {
     let blocks = output.content();
     if blocks.is_empty() {
         return match structured(output.raw()) {
@@ -58,8 +58,20 @@ fn structured(result: &RawValue) -> Option<&RawValue> {
         .content
 }
 
+/// What is in a resource: text as it is.
+pub(crate) fn resource(raw: &RawValue) -> String {
+    let read: Resource = serde_json::from_str(raw.get()).unwrap_or_default();
+    match read.text {
+        Some(text) => text,
+        None => {
+            let size = read.blob.as_deref().map(decoded_len);
+            note("resource", [read.uri, read.mime_type], size)
+        }
+    }
+}
+
 /// A text block is its text.
-fn shown(raw: &RawValue) -> String {
+pub(crate) fn shown(raw: &RawValue) -> String {
     let block: Block = serde_json::from_str(raw.get()).unwrap_or_default();
     match (block.r#type.as_str(), block.text) {
         ("text", Some(text)) => text,
@@ -123,6 +135,21 @@ mod tests {
     fn check(block: &str, expected: &str) {
         let raw = RawValue::from_string(block.to_owned()).unwrap();
         assert_eq!(shown(&raw), expected, "{block}");
+    }
+
+    #[test]
+    fn a_resource_is_its_text_or_one_line() {
+        for (contents, expected) in [
+            (r#"{"uri":"a","text":"x\ny"}"#, "x\ny"),
+            (
+                r#"{"uri":"mem://a","mimeType":"image/png","blob":"aGVsbG8="}"#,
+                "[resource mem://a image/png, 5 bytes]",
+            ),
+            ("7", "[resource]"),
+        ] {
+            let raw = RawValue::from_string(contents.to_owned()).unwrap();
+            assert_eq!(resource(&raw), expected, "{contents}");
+        }
     }
 
     #[test]
