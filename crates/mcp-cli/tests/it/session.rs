@@ -6,6 +6,7 @@ mod approval;
 mod authority;
 mod binding;
 mod bytes;
+mod document;
 #[cfg(unix)]
 mod executor;
 mod hook;

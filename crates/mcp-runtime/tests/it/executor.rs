@@ -1,5 +1,8 @@
 //! Servers behind a command (R4, R6).
 
+#[cfg(unix)]
+mod namespace;
+
 use std::path::Path;
 
 use mcp_runtime::{
