@@ -32,6 +32,8 @@ struct Captured {
     places: Vec<(ToolKey, Place)>,
     servers: Vec<BoundServer>,
     lost: Vec<LostServer>,
+    /// Those that have not been connected.
+    absent: Vec<Arc<Slot>>,
     scope: Scope,
     authorities: CapturedAuthorities,
     gates: Arc<Gates>,
@@ -47,7 +49,7 @@ struct BoundServer {
 /// A server that was connected once and was not when the binding was captured.
 #[derive(Debug)]
 struct LostServer {
-    key: McpServerKey,
+    slot: Arc<Slot>,
     /// What the names of its tools begin with, and no other server's (K4).
     prefix: String,
     outage: Outage,
@@ -97,16 +99,19 @@ impl Binding {
         gates: &Arc<Gates>,
     ) -> Self {
         let mut servers = Vec::new();
-        let mut lost = Vec::new();
+        let (mut lost, mut absent) = (Vec::new(), Vec::new());
         let mut located = Vec::new();
         for slot in slots {
             let connection = match slot.state() {
                 SlotState::Ready { connection, .. } => connection,
                 SlotState::Disconnected(outage) => {
-                    lost.push(LostServer::new(&slot.key, profile, outage));
+                    lost.push(LostServer::new(slot, profile, outage));
                     continue;
                 }
-                _ => continue,
+                _ => {
+                    absent.push(slot.clone());
+                    continue;
+                }
             };
             let snapshot = connection.catalog().snapshot();
             let server = servers.len();
@@ -133,6 +138,7 @@ impl Binding {
                 places: located,
                 servers,
                 lost,
+                absent,
                 scope: scope.clone(),
                 authorities,
                 gates: gates.clone(),
@@ -198,7 +204,10 @@ impl Binding {
         prepared.ok_or_else(|| {
             let server = lost.iter().find(|server| name.starts_with(&server.prefix));
             let kind = server.map_or(PrepareErrorKind::UnknownName, LostServer::error);
-            PrepareError::new(name, kind)
+            self.refused(
+                server.map(|lost| &*lost.slot),
+                PrepareError::new(name, kind),
+            )
         })
     }
 
@@ -213,7 +222,7 @@ impl Binding {
         environment_id: Option<&str>,
         tool: &str,
     ) -> Result<PreparedCall, PrepareError> {
-        let fail = |kind: PrepareErrorKind| PrepareError::new(tool, kind);
+        let fail = |kind: PrepareErrorKind| self.refused(None, PrepareError::new(tool, kind));
         let server: ServerName = server
             .parse()
             .map_err(|error| fail(PrepareErrorKind::Name(error)))?;
@@ -226,6 +235,7 @@ impl Binding {
             scope,
             servers,
             lost,
+            absent,
             ..
         } = &*self.captured;
         let server = scope
@@ -233,16 +243,28 @@ impl Binding {
             .map_err(|error| fail(PrepareErrorKind::Server(error)))?;
         let key = ToolKey::new(server.clone(), name);
         self.prepared(&key).ok_or_else(|| {
-            let connected = servers
-                .iter()
-                .any(|bound| bound.connection.key() == &server);
-            let lost = lost.iter().find(|lost| lost.key == server);
-            fail(match lost {
-                Some(lost) => lost.error(),
-                None if connected => PrepareErrorKind::UnknownTool { server },
-                None => PrepareErrorKind::NotConnected { server },
-            })
+            let lost = lost.iter().find(|lost| lost.slot.key == server);
+            let connected = servers.iter().map(|bound| &bound.slot);
+            let connected = connected.chain(lost.map(|lost| &lost.slot));
+            let mut known = connected.chain(absent);
+            let slot = known.find(|slot| slot.key == server);
+            let kind = match (lost, servers.iter().any(|bound| bound.slot.key == server)) {
+                (Some(lost), _) => lost.error(),
+                (None, true) => PrepareErrorKind::UnknownTool { server },
+                (None, false) => PrepareErrorKind::NotConnected { server },
+            };
+            self.refused(slot.map(|slot| &**slot), PrepareError::new(tool, kind))
         })
+    }
+
+    /// Records a call that was not even prepared. What was to be called is the caller's word, and stays with the caller (T6).
+    fn refused(&self, server: Option<&Slot>, error: PrepareError) -> PrepareError {
+        let recording = match server {
+            Some(slot) => slot.recorder.call_of_unknown_tool(),
+            None => self.captured.gates.telemetry.call_of_unknown_server(),
+        };
+        recording.failed(error.code());
+        error
     }
 
     fn prepared(&self, key: &ToolKey) -> Option<PreparedCall> {
@@ -287,17 +309,17 @@ impl BoundServer {
 }
 
 impl LostServer {
-    fn new(key: &McpServerKey, profile: &NameProfile, outage: Outage) -> Self {
+    fn new(slot: &Arc<Slot>, profile: &NameProfile, outage: Outage) -> Self {
         Self {
-            key: key.clone(),
-            prefix: profile.namespace(key) + "__",
+            slot: slot.clone(),
+            prefix: profile.namespace(&slot.key) + "__",
             outage,
         }
     }
 
     fn error(&self) -> PrepareErrorKind {
         PrepareErrorKind::Disconnected {
-            server: self.key.clone(),
+            server: self.slot.key.clone(),
             outage: self.outage.clone(),
         }
     }

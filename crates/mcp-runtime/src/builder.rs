@@ -7,6 +7,7 @@ use mcp_keys::{
     EnvironmentId, InvalidSelection, McpServerKey, MultiEnvironment, NameProfile,
     SelectedEnvironments,
 };
+use mcp_telemetry::Telemetry;
 use rmcp::model::Implementation;
 
 use crate::authority::{Authorities, Primary};
@@ -39,6 +40,7 @@ pub struct McpRuntimeBuilder {
     approval: ApprovalPolicy,
     hooks: Vec<Hook>,
     access: Option<Lookup>,
+    telemetry: Option<Telemetry>,
 }
 
 /// Listings that several runtimes of one process share (C0), and what they found out about the eras that servers speak
@@ -78,6 +80,7 @@ impl McpRuntimeBuilder {
             approval,
             hooks: Vec::new(),
             access: None,
+            telemetry: None,
         }
     }
 
@@ -159,6 +162,15 @@ impl McpRuntimeBuilder {
         self
     }
 
+    /// Where calls, startups and sessions are recorded, and how (T5). By default with
+    /// [`Telemetry::default`]: metrics go to the global meter provider that is installed when the runtime starts, and spans to
+    /// `tracing`. With [`Telemetry::off`] nothing is recorded, and no server is told of a trace.
+    #[must_use]
+    pub fn telemetry(mut self, telemetry: &Telemetry) -> Self {
+        self.telemetry = Some(telemetry.clone());
+        self
+    }
+
     /// Begins to start every server, and returns at once: the servers' fates are events, and
     /// [`McpRuntime::settled`] waits for them all. Where environments have plugins, their manifests are read first.
     ///
@@ -187,6 +199,8 @@ impl McpRuntimeBuilder {
                 message: ErrorChain(error).to_string(),
             });
         }
+        let telemetry = self.telemetry.unwrap_or_default();
+        roster.telemetry = telemetry.clone();
         let environments = self.environments.iter();
         let authorities =
             Arc::new(Authorities::new(environments.map(|environment| {
@@ -216,6 +230,7 @@ impl McpRuntimeBuilder {
             listings: self.share.listings,
             eras: self.share.eras,
             reconnect: self.reconnect,
+            telemetry: telemetry.clone(),
             processes: Arc::default(),
             stop: tokio_util::sync::CancellationToken::new(),
         };
@@ -223,6 +238,7 @@ impl McpRuntimeBuilder {
             hooks: self.hooks,
             approvals: Approvals::new(self.approval),
             access: self.access,
+            telemetry,
         };
         let runtime = McpRuntime::run(
             views,

@@ -57,8 +57,8 @@
 //! # What this crate does not do
 //!
 //! It does not print, does not decide what a model may call, and does not rewrite what a server answers: content,
-//! structured content, metadata and numbers reach the host as they were written. It does not export telemetry; it
-//! classifies failures.
+//! structured content, metadata and numbers reach the host as they were written. It records calls, startups and sessions
+//! through OpenTelemetry's API and `tracing`, and exports nothing: which SDK there is, if any, is the host's choice.
 
 mod address;
 mod authority;
@@ -140,8 +140,10 @@ pub use mcp_keys::{
 };
 /// What servers are told of the sandbox, as it appears in this crate's interface.
 pub use mcp_sandbox_meta::SandboxState;
-/// Codes of failures, as they appear in this crate's interface.
-pub use mcp_telemetry::{ErrorCode, FailureOutcome, ToolErrorCode};
+/// Codes of failures and where they are recorded, as they appear in this crate's interface.
+pub use mcp_telemetry::{
+    ErrorCode, FailureOutcome, Telemetry, TelemetryBuilder, TelemetryProfile, ToolErrorCode,
+};
 
 /// The examples of the documents compile.
 #[cfg(doctest)]

@@ -75,8 +75,20 @@ impl<T> Listed<T> {
     }
 }
 
-/// Lists everything a connection offers; or, given a cursor, the one page it stands for.
+/// Lists everything a connection offers; or, given a cursor, the one page it stands for. All pages are one request to
+/// those who watch.
 pub(crate) async fn list<E: Entries>(
+    entries: E,
+    connection: &Connection,
+    cursor: Option<&RawValue>,
+    deadline: &Deadline,
+    events: &EventSink,
+) -> Result<Listed<E::Item>, RequestError> {
+    let listing = pages(entries, connection, cursor, deadline, events);
+    connection.recorded(E::METHOD, listing).await
+}
+
+async fn pages<E: Entries>(
     entries: E,
     connection: &Connection,
     cursor: Option<&RawValue>,

@@ -5,6 +5,7 @@ use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use mcp_keys::{EnvironmentId, Exposure, McpServerKey, MultiEnvironment, SelectedEnvironments};
+use mcp_telemetry::Telemetry;
 
 use crate::builder::BuildError;
 use crate::config::{PluginError, ServerConfig};
@@ -18,6 +19,8 @@ pub(crate) struct Roster {
     configured: BTreeMap<McpServerKey, Configured>,
     /// What is wrong with plugins.
     pub(crate) plugin_errors: Vec<PluginError>,
+    /// Where is recorded what becomes of the servers.
+    pub(crate) telemetry: Telemetry,
 }
 
 /// The servers that were exposed under any selection, by the key they are exposed under and that of their owner.
@@ -110,7 +113,7 @@ impl Roster {
             let Some(server) = self.configured.get(owner) else {
                 continue;
             };
-            slots.push(exposed.slot(key, owner, server));
+            slots.push(exposed.slot(key, owner, server, &self.telemetry));
         }
         for hidden in exposure.hidden() {
             let Some(server) = self.configured.get(hidden.key()) else {
@@ -118,7 +121,8 @@ impl Roster {
             };
             let (key, reason) = (hidden.key(), hidden.reason());
             let state = SlotState::Hidden { reason };
-            slots.push(Arc::new(Slot::new(key, key, server, state)));
+            let telemetry = &self.telemetry;
+            slots.push(Arc::new(Slot::new(key, key, server, state, telemetry)));
         }
         slots
     }
@@ -126,7 +130,13 @@ impl Roster {
 
 impl Exposed {
     /// The slot of a server under this key.
-    fn slot(&mut self, key: &McpServerKey, owner: &McpServerKey, server: &Configured) -> Arc<Slot> {
+    fn slot(
+        &mut self,
+        key: &McpServerKey,
+        owner: &McpServerKey,
+        server: &Configured,
+        telemetry: &Telemetry,
+    ) -> Arc<Slot> {
         let vacant = match self.slots.entry((key.clone(), owner.clone())) {
             Entry::Occupied(slot) => return slot.get().clone(),
             Entry::Vacant(vacant) => vacant,
@@ -136,7 +146,7 @@ impl Exposed {
             true => SlotState::Starting,
             false => SlotState::Disabled,
         };
-        let slot = Arc::new(Slot::new(key, owner, server, state));
+        let slot = Arc::new(Slot::new(key, owner, server, state, telemetry));
         if is_enabled {
             self.fresh.push(slot.clone());
         }

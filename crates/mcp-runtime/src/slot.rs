@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_keys::{HiddenReason, McpServerKey};
+use mcp_telemetry::{ServerLabels, ServerRecorder, Telemetry};
 use tokio::sync::watch;
 
 use crate::call::LaunchFingerprint;
-use crate::config::ServerConfig;
+use crate::config::{ServerConfig, Transport};
 use crate::connection::Connection;
 use crate::executor::Placement;
 use crate::outage::Outage;
@@ -26,6 +27,8 @@ pub(crate) struct Slot {
     pub(crate) placement: Placement,
     /// The plugin that it came with.
     pub(crate) plugin: Option<Arc<str>>,
+    /// Records what becomes of its calls, startups and sessions.
+    pub(crate) recorder: ServerRecorder,
     state: watch::Sender<SlotState>,
 }
 
@@ -56,14 +59,17 @@ impl Slot {
         owner: &McpServerKey,
         server: &Configured,
         state: SlotState,
+        telemetry: &Telemetry,
     ) -> Self {
         let server = server.clone();
+        let recorder = telemetry.server(labels(key, server.config.transport()));
         Self {
             key: key.clone(),
             owner: owner.clone(),
             config: server.config,
             placement: server.placement,
             plugin: server.plugin,
+            recorder,
             state: watch::Sender::new(state),
         }
     }
@@ -125,5 +131,22 @@ impl Slot {
             .iter()
             .filter(|tool| self.config.filter().admits(tool.name().as_str()))
             .count()
+    }
+}
+
+/// A server as telemetry knows it: by the key under which it is exposed. Of a URL, only who is asked.
+fn labels(key: &McpServerKey, transport: &Transport) -> ServerLabels {
+    let name = key.name().as_str();
+    let labels = match transport {
+        Transport::Stdio(_) => ServerLabels::stdio(name),
+        Transport::Http(http) => {
+            let (url, origin) = (&http.url, http.url.origin().ascii_serialization());
+            let port = url.port_or_known_default().unwrap_or_default();
+            ServerLabels::http(name, origin, url.host_str().unwrap_or_default(), port)
+        }
+    };
+    match key.environment() {
+        Some(id) => labels.environment(id.as_str()),
+        None => labels,
     }
 }

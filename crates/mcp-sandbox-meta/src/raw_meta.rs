@@ -75,10 +75,14 @@ impl RawMeta {
         self.push_json(key, value.get());
     }
 
+    /// As [`push`](Self::push); the value is a text.
+    pub fn push_text(&mut self, key: &str, text: &str) {
+        self.push_json(key, &spelled(text));
+    }
+
     /// As [`push`](Self::push); `value` is JSON.
     pub(crate) fn push_json(&mut self, key: &str, value: &str) {
-        let spelled = serde_json::Value::from(key).to_string();
-        self.push_spelled(&spelled, value);
+        self.push_spelled(&spelled(key), value);
     }
 
     /// Adds the members of `other` at the end, under the same terms as [`push`](Self::push).
@@ -121,6 +125,11 @@ impl RawMeta {
         self.members.push(':');
         self.members.push_str(value);
     }
+}
+
+/// A text as JSON.
+fn spelled(text: &str) -> String {
+    serde_json::to_string(text).expect("every text can be written as JSON")
 }
 
 /// Writes the members as they are; `serializer` has to be one of `serde_json`.

@@ -48,6 +48,8 @@ mod responder;
 mod rule;
 mod script;
 mod server_log;
+#[cfg(feature = "telemetry")]
+mod telemetry;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]
@@ -70,3 +72,5 @@ pub use responder::Responder;
 pub use rule::Rule;
 pub use script::Script;
 pub use server_log::ServerLog;
+#[cfg(feature = "telemetry")]
+pub use telemetry::ExportedTelemetry;

@@ -2,7 +2,7 @@
 
 use mcp_keys::{InvalidName, McpServerKey, ResolveError, ToolKey};
 use mcp_sandbox_meta::MetaNotAnObject;
-use mcp_telemetry::{Classified, ErrorCode};
+use mcp_telemetry::{Classified, ErrorCode, RequestFailure};
 use serde_json::value::RawValue;
 
 use super::Blocked;
@@ -190,6 +190,15 @@ impl CallError {
         match &self.kind {
             CallErrorKind::Request(error) => Some(error),
             _ => None,
+        }
+    }
+}
+
+impl From<&CallError> for RequestFailure {
+    fn from(error: &CallError) -> Self {
+        match error.request() {
+            Some(request) => request.into(),
+            None => Self::new(error.code()),
         }
     }
 }

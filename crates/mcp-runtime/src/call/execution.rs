@@ -5,8 +5,11 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use mcp_sandbox_meta::RawMeta;
+use mcp_telemetry::OperationRecording;
 use serde::Serialize;
 use serde_json::value::RawValue;
+use tokio::time::Instant;
+use tracing::Instrument;
 
 use super::access::Found;
 use super::blocked::{Blocked, CallHandler};
@@ -62,20 +65,33 @@ impl<'a> Execution<'a> {
         }
     }
 
-    pub(super) async fn outcome(mut self) -> Result<ToolOutput, CallError> {
-        let outcome = self.run().await;
+    /// Makes the call. What becomes of it is recorded once, also when the future is dropped (T4).
+    pub(super) async fn outcome(self) -> Result<ToolOutput, CallError> {
+        let recorder = &self.call.slot.recorder;
+        let recording = recorder.call(self.call.key().tool().as_str(), Instant::now());
+        recording.call_id(self.call.id().number());
+        let span = recording.span();
+        self.recorded(recording).instrument(span).await
+    }
+
+    async fn recorded(mut self, recording: OperationRecording) -> Result<ToolOutput, CallError> {
+        let outcome = self.run(&recording).await;
         let context = std::mem::take(&mut self.context);
         let outcome = match outcome {
             Ok(output) => Ok(output.with_context(context)),
             Err(kind) => Err(CallError::new(self.call.key().clone(), kind).with_context(context)),
         };
+        match &outcome {
+            Ok(output) => recording.answered(output.report()),
+            Err(error) => recording.failed(error),
+        }
         if self.sent {
             self.tell_hooks(outcome.as_ref()).await;
         }
         outcome
     }
 
-    async fn run(&mut self) -> Result<ToolOutput, CallErrorKind> {
+    async fn run(&mut self, recording: &OperationRecording) -> Result<ToolOutput, CallErrorKind> {
         self.check_arguments()?;
         // Nobody is asked about a call that cannot be made.
         self.call.check()?;
@@ -85,7 +101,7 @@ impl<'a> Execution<'a> {
         let meta = self.request_meta(access.as_deref()).await?;
         self.call.check()?;
         self.sent = true;
-        self.send(meta).await
+        self.send(meta, recording).await
     }
 
     fn check_arguments(&self) -> Result<(), CallErrorKind> {
@@ -169,8 +185,13 @@ impl<'a> Execution<'a> {
         Ok(meta.into_raw())
     }
 
-    async fn send(&self, meta: RawMeta) -> Result<ToolOutput, CallErrorKind> {
+    async fn send(
+        &self,
+        meta: RawMeta,
+        recording: &OperationRecording,
+    ) -> Result<ToolOutput, CallErrorKind> {
         let PreparedCall { connection, .. } = self.call;
+        recording.protocol_version(&connection.facts().protocol_version);
         let params = |meta, Input { responses, state }| CallParams {
             name: self.call.key().tool().as_str(),
             arguments: &self.arguments,
@@ -181,6 +202,7 @@ impl<'a> Execution<'a> {
         let call = ToolCall {
             id: self.call.id(),
             definition: self.call.tool().definition(),
+            recording,
         };
         let permissions = self.call.authority.permissions();
         let under_way = connection.begin(call.id, permissions, &self.deadline);

@@ -31,6 +31,11 @@ impl ToolOutput {
         self
     }
 
+    /// What the result says to those who watch it.
+    pub(super) fn report(&self) -> &ToolReport {
+        &self.report
+    }
+
     /// What hooks have added for the host, in their order (H1). The server knows nothing of it.
     #[must_use]
     pub fn context(&self) -> &[Box<RawValue>] {

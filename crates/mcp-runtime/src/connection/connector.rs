@@ -6,6 +6,7 @@ use std::time::Duration;
 use mcp_catalog::{LiveCatalog, RefreshGate};
 use mcp_keys::{EnvironmentId, McpServerKey};
 use mcp_sandbox_meta::RawMeta;
+use mcp_telemetry::{ServerRecorder, Telemetry};
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ElicitationCapability, FormElicitationCapability,
     Implementation, UrlElicitationCapability,
@@ -209,6 +210,8 @@ impl Stranger {
             link.listen();
         }
         Ok(Connection {
+            telemetry: Telemetry::off(),
+            recorder: ServerRecorder::off(),
             key: self.key,
             facts: Arc::new(facts),
             link: self.link,

@@ -32,8 +32,10 @@ use std::sync::Arc;
 use mcp_catalog::{LiveCatalog, RefreshGate};
 use mcp_keys::McpServerKey;
 use mcp_sandbox_meta::{EnvironmentLocality, RawMeta, ServerTransport, launcher_is_reachable};
+use mcp_telemetry::{OperationRecording, ServerRecorder, Telemetry};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
+use tracing::Instrument;
 
 pub use codec::{Malformed, RpcError};
 pub use disconnect::Disconnect;
@@ -72,6 +74,8 @@ pub(crate) struct Connection {
     interaction: Interaction,
     /// What each request says of the client; empty where that is said once.
     own_meta: RawMeta,
+    telemetry: Telemetry,
+    recorder: ServerRecorder,
 }
 
 /// The way to a server.
@@ -87,6 +91,7 @@ pub(crate) struct ToolCall<'a> {
     pub(crate) id: CallId,
     /// What the server said of the tool.
     pub(crate) definition: &'a RawValue,
+    pub(crate) recording: &'a OperationRecording,
 }
 
 impl Link {
@@ -125,6 +130,31 @@ impl Link {
 impl Connection {
     pub(crate) fn key(&self) -> &McpServerKey {
         &self.key
+    }
+
+    /// Records what becomes of its requests from now on, and tells it of the traces they belong to (T5).
+    pub(crate) fn recorded_by(self, telemetry: &Telemetry, recorder: &ServerRecorder) -> Self {
+        Self {
+            telemetry: telemetry.clone(),
+            recorder: recorder.clone(),
+            ..self
+        }
+    }
+
+    /// Records what becomes of a request that is no call (T4).
+    pub(crate) async fn recorded<T>(
+        &self,
+        method: &'static str,
+        asking: impl Future<Output = Result<T, RequestError>>,
+    ) -> Result<T, RequestError> {
+        let recording = self.recorder.request(method);
+        // Boxed, because a future that is handed on is there once more for every hand.
+        let asked = Box::pin(asking).instrument(recording.span()).await;
+        match &asked {
+            Ok(_) => recording.succeeded(),
+            Err(error) => recording.failed(error),
+        }
+        asked
     }
 
     /// What the server says of itself now.
@@ -167,7 +197,12 @@ impl Connection {
         call: Option<ToolCall<'_>>,
         deadline: &Deadline,
     ) -> Result<Box<RawValue>, RequestError> {
-        let params = |id| params(self.request_meta(meta, call.is_some().then_some(id)));
+        let params = |id| {
+            if let Some(call) = call {
+                call.recording.requested(id);
+            }
+            params(self.request_meta(meta, call.is_some().then_some(id)))
+        };
         self.link.request(method, params, call, deadline).await
     }
 
@@ -175,6 +210,11 @@ impl Connection {
         meta.extend(&self.own_meta);
         if let Some(token) = progress_token.and_then(|token| to_raw_value(&token).ok()) {
             meta.push("progressToken", &token);
+        }
+        if let Some(trace) = self.telemetry.trace_context() {
+            for (key, text) in trace.members() {
+                meta.push_text(key, text);
+            }
         }
         meta
     }

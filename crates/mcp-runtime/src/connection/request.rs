@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_telemetry::{Classified, ErrorCode};
+use mcp_telemetry::{Classified, ErrorCode, RequestFailure};
 use rmcp::model::ErrorCode as RpcCode;
 
 use super::codec::{Malformed, RpcError};
@@ -148,6 +148,16 @@ impl RequestError {
         match &self.kind {
             RequestErrorKind::Closed(disconnect) => Some(disconnect),
             _ => None,
+        }
+    }
+}
+
+impl From<&RequestError> for RequestFailure {
+    fn from(error: &RequestError) -> Self {
+        let failure = Self::new(error.code());
+        match error.rpc() {
+            Some(rpc) => failure.rpc_status(rpc.code()),
+            None => failure,
         }
     }
 }

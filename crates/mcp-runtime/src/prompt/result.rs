@@ -80,11 +80,14 @@ pub(crate) async fn get(
         state,
         meta,
     };
-    let raw = connection
-        .converse(METHOD, RawMeta::new(), params, None, deadline)
-        .await?;
-    PromptResult::new(raw)
-        .map_err(|error| RequestError::new(METHOD, RequestErrorKind::Unexpected(error)))
+    let getting = async {
+        let raw = connection
+            .converse(METHOD, RawMeta::new(), params, None, deadline)
+            .await?;
+        PromptResult::new(raw)
+            .map_err(|error| RequestError::new(METHOD, RequestErrorKind::Unexpected(error)))
+    };
+    connection.recorded(METHOD, getting).await
 }
 
 #[cfg(test)]

@@ -78,11 +78,14 @@ pub(crate) async fn read(
         state,
         meta,
     };
-    let raw = connection
-        .converse(METHOD, RawMeta::new(), params, None, deadline)
-        .await?;
-    ResourceContents::new(raw)
-        .map_err(|error| RequestError::new(METHOD, RequestErrorKind::Unexpected(error)))
+    let reading = async {
+        let raw = connection
+            .converse(METHOD, RawMeta::new(), params, None, deadline)
+            .await?;
+        ResourceContents::new(raw)
+            .map_err(|error| RequestError::new(METHOD, RequestErrorKind::Unexpected(error)))
+    };
+    connection.recorded(METHOD, reading).await
 }
 
 #[cfg(test)]

@@ -166,7 +166,7 @@ impl Starter {
         };
         match connection {
             Ok(connection) => Ok(Connected {
-                connection,
+                connection: connection.recorded_by(&self.telemetry, &slot.recorder),
                 process,
             }),
             Err(error) => Err(Attempt { error, process }),

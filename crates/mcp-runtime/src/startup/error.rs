@@ -102,18 +102,7 @@ impl StartupError {
     /// The bounded code (T1).
     #[must_use]
     pub fn code(&self) -> ErrorCode {
-        match &self.kind {
-            StartupErrorKind::Timeout(..) => ErrorCode::RequestTimeout,
-            StartupErrorKind::Executor(_)
-            | StartupErrorKind::Spawn(_)
-            | StartupErrorKind::HttpSetup(_)
-            | StartupErrorKind::Version(_) => ErrorCode::StartupFailed,
-            // A server that exits instead of shaking hands has failed to start, whatever its connection says.
-            StartupErrorKind::Request(error) if error.disconnect().is_some() => {
-                ErrorCode::StartupFailed
-            }
-            StartupErrorKind::Request(error) => error.code(),
-        }
+        self.kind.code()
     }
 
     /// The server's own JSON-RPC error, where it gave one.
@@ -122,6 +111,20 @@ impl StartupError {
         match &self.kind {
             StartupErrorKind::Request(error) => error.rpc().cloned(),
             _ => None,
+        }
+    }
+}
+
+impl StartupErrorKind {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::Timeout(..) => ErrorCode::RequestTimeout,
+            Self::Executor(_) | Self::Spawn(_) | Self::HttpSetup(_) | Self::Version(_) => {
+                ErrorCode::StartupFailed
+            }
+            // A server that exits instead of shaking hands has failed to start, whatever its connection says.
+            Self::Request(error) if error.disconnect().is_some() => ErrorCode::StartupFailed,
+            Self::Request(error) => error.code(),
         }
     }
 }
@@ -212,6 +215,10 @@ impl Failure {
             Some(elapsed) => StartupErrorKind::Timeout(elapsed, None),
             None => StartupErrorKind::Request(error),
         }
+    }
+
+    pub(super) fn code(&self) -> ErrorCode {
+        self.kind.code()
     }
 
     pub(super) async fn into_error(self, slot: &Slot) -> StartupError {

@@ -14,9 +14,11 @@ mod upkeep;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_catalog::{Fetched, JoinError, SharedListings, Sharing};
+use mcp_catalog::{Fetched, JoinError, Origin, SharedListings, Sharing};
+use mcp_telemetry::{ListingJoin, ListingOrigin, Telemetry};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 pub(crate) use eras::KnownEras;
 pub use error::{Phase, StartupError, StartupErrorKind};
@@ -41,6 +43,7 @@ pub(crate) struct Starter {
     pub(crate) listings: SharedListings<Tool>,
     pub(crate) eras: KnownEras,
     pub(crate) reconnect: ReconnectPolicy,
+    pub(crate) telemetry: Telemetry,
     pub(crate) processes: Arc<ProcessTable>,
     pub(crate) stop: CancellationToken,
 }
@@ -55,6 +58,14 @@ struct Started {
 }
 
 impl Started {
+    fn origin(&self) -> ListingOrigin {
+        if self.shared {
+            ListingOrigin::Shared
+        } else {
+            ListingOrigin::Fetched
+        }
+    }
+
     fn ready(&self, elapsed: Duration) -> SlotState {
         SlotState::Ready {
             connection: self.connection.clone(),
@@ -117,15 +128,25 @@ impl Starter {
         }
     }
 
-    /// One whole startup under a deadline of its own, and how long it took; `None` when the runtime ends first.
+    /// One whole startup under a deadline of its own, and how long it took; `None` when the runtime ends first. It is
+    /// recorded, however it ends.
     async fn attempt(&self, slot: &Slot) -> Option<(Result<Started, Failure>, Duration)> {
         let begun = Instant::now();
         let deadline = Deadline::after(slot.config.startup_budget());
+        let recording = slot.recorder.startup();
+        let starting = self.start(slot, &deadline).instrument(recording.span());
         let started = tokio::select! {
             biased;
             () = self.stop.cancelled() => return None,
-            started = self.start(slot, &deadline) => started,
+            started = starting => started,
         };
+        match &started {
+            Ok(started) => {
+                let facts = started.connection.facts();
+                recording.ready(started.origin(), &facts.protocol_version);
+            }
+            Err(failure) => recording.failed(failure.code()),
+        }
         Some((started, begun.elapsed()))
     }
 
@@ -174,6 +195,7 @@ impl Starter {
             JoinError::Fetch(error) => Failure::listing(error),
             JoinError::Timeout(error) => Failure::waiting(error, deadline.elapsed()),
         })?;
+        slot.recorder.joined(join(listing.origin()));
         let shared = listing.origin().is_shared();
         // Nothing was published on this connection before, so nothing can be newer.
         let _ = connection.catalog().publish(ticket, listing.into_items());
@@ -196,5 +218,15 @@ impl Starter {
             message: ErrorChain(&*error).to_string(),
             stderr_tail: error.stderr_tail().to_owned(),
         });
+    }
+}
+
+fn join(origin: Origin) -> ListingJoin {
+    match origin {
+        Origin::Led => ListingJoin::Led,
+        Origin::Shared => ListingJoin::Shared,
+        Origin::TookOver | Origin::BackedUp => ListingJoin::Retried,
+        // Whatever else there may be shares with nobody.
+        _ => ListingJoin::OptedOut,
     }
 }

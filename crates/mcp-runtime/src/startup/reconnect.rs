@@ -24,7 +24,11 @@ impl Starter {
                 ..
             } = started;
             let connected = Instant::now();
+            let session = slot.recorder.session(&connection.facts().protocol_version);
             let why = self.look_after(slot, &connection, subscription).await;
+            if !why.is_local() {
+                session.lost();
+            }
             backoff.lasted(connected.elapsed());
             let outage = self.disconnected(slot, why);
             if !outage.is_reconnecting() {

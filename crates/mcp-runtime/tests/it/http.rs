@@ -29,12 +29,12 @@ use crate::host::{Host, SERVER, at_once, builder, text};
 const SESSION: &str = "session-1";
 
 /// A server at a URL, spoken to in the legacy era, without a probe for another.
-fn remote(transport: HttpTransport) -> ServerConfig {
+pub(crate) fn remote(transport: HttpTransport) -> ServerConfig {
     ServerConfig::http(SERVER.parse().expect("a server name"), transport).era(Era::Legacy)
 }
 
 /// The way to a URL.
-fn at(url: &str) -> HttpTransport {
+pub(crate) fn at(url: &str) -> HttpTransport {
     HttpTransport::new(url.parse().expect("a URL"))
 }
 
@@ -63,7 +63,12 @@ async fn ready_without_session(tools: &[&str]) -> (Host, HttpHandle) {
 }
 
 /// Serves a startup to its end.
-async fn serve(host: &Host, server: &mut HttpHandle, session: Option<&str>, tools: &[&str]) {
+pub(crate) async fn serve(
+    host: &Host,
+    server: &mut HttpHandle,
+    session: Option<&str>,
+    tools: &[&str],
+) {
     let serving = async {
         server.initialize(Handshake::new(), session).await;
         server

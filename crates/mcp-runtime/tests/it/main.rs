@@ -42,4 +42,5 @@ mod selection;
 mod sharing;
 mod shutdown;
 mod startup;
+mod telemetry;
 mod unstartable;

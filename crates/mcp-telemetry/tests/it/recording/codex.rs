@@ -2,13 +2,14 @@
 
 use mcp_telemetry::{ErrorCode, ServerLabels, TelemetryProfile};
 
-use super::pipeline::Pipeline;
-use super::{docs, failed_with, report, search};
+use mcp_testkit::ExportedTelemetry;
+
+use super::{builder, docs, failed_with, report, search};
 
 #[tokio::test]
 async fn calls_have_the_names_of_the_profile() {
-    let pipeline = Pipeline::new();
-    let telemetry = pipeline.builder().profile(TelemetryProfile::Codex).build();
+    let exported = ExportedTelemetry::begin();
+    let telemetry = builder(&exported).profile(TelemetryProfile::Codex).build();
     let docs = docs(&telemetry);
     let call = search(&docs);
     call.call_id(3);
@@ -20,7 +21,7 @@ async fn calls_have_the_names_of_the_profile() {
     search(&telemetry.server(wiki)).failed(ErrorCode::RequestTimeout);
     let pipe = "mcp.environment.id=devbox mcp.server.name=docs mcp.server.origin=stdio mcp.transport=stdio rpc.method=tools/call rpc.system=jsonrpc";
     assert_eq!(
-        pipeline.span_lines(),
+        exported.span_lines(),
         [
             format!("mcp.tools.call Client unset codex.mcp.server_user_flow.triggered=false codex.mcp.target.id=t {pipe} tool.call_id=3 tool.name=search"),
             format!("mcp.tools.call Client error codex.mcp.error.code=E error.type=tool_result {pipe} tool.name=search"),
@@ -32,20 +33,20 @@ async fn calls_have_the_names_of_the_profile() {
         "1 mcp.environment.id=devbox server=docs status=ok tool=search",
         "1 server=wiki status=error tool=search",
     ];
-    assert_eq!(pipeline.points("codex.mcp.call"), calls);
-    assert_eq!(pipeline.points("codex.mcp.call.duration_ms"), calls);
+    assert_eq!(exported.points("codex.mcp.call"), calls);
+    assert_eq!(exported.points("codex.mcp.call.duration_ms"), calls);
     assert_eq!(
-        pipeline.points("codex.mcp.call.error"),
+        exported.points("codex.mcp.call.error"),
         [
             "1 error_code=E error_type=tool_result mcp.environment.id=devbox server=docs tool=search",
             "1 error_code=request_timeout error_type=mcp_request server=wiki tool=search",
         ]
     );
-    let unit = pipeline.read("codex.mcp.call.duration_ms", |metric| {
+    let unit = exported.read("codex.mcp.call.duration_ms", |metric| {
         metric.unit().to_owned()
     });
     assert_eq!(unit.as_deref(), Some("ms"));
-    let conventional = pipeline.points("mcp.client.operation.duration");
+    let conventional = exported.points("mcp.client.operation.duration");
     assert!(
         conventional.is_empty(),
         "under one name each: {conventional:?}"

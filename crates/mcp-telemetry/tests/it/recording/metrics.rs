@@ -5,16 +5,17 @@ use std::time::Duration;
 use mcp_telemetry::{ErrorCode, ListingJoin, ListingOrigin, Telemetry};
 use opentelemetry_sdk::metrics::data::{AggregatedMetrics, MetricData};
 
-use super::pipeline::Pipeline;
-use super::{docs, failed_with, report, search};
+use mcp_testkit::ExportedTelemetry;
+
+use super::{docs, failed_with, report, search, telemetry};
 
 const SERVER: &str = "mcp.environment.id=devbox";
 
 /// T4, T5
 #[tokio::test]
 async fn calls_are_counted_by_how_they_ended() {
-    let pipeline = Pipeline::new();
-    let docs = docs(&pipeline.telemetry());
+    let exported = ExportedTelemetry::begin();
+    let docs = docs(&telemetry(&exported));
     search(&docs).answered(&report("{}"));
     search(&docs).answered(&failed_with("RATE LIMITED"));
     search(&docs).failed(ErrorCode::RequestTimeout);
@@ -27,7 +28,7 @@ async fn calls_are_counted_by_how_they_ended() {
     let rest =
         format!("{SERVER} mcp.method.name=tools/call mcp.server.name=docs network.transport=pipe");
     assert_eq!(
-        pipeline.points("mcp.client.operation.duration"),
+        exported.points("mcp.client.operation.duration"),
         [
             format!("1 error.type=cancelled {call} {rest}"),
             format!("1 error.type=invalid_request gen_ai.operation.name=execute_tool {rest}"),
@@ -41,7 +42,7 @@ async fn calls_are_counted_by_how_they_ended() {
     );
     let tool = "gen_ai.tool.name=search";
     assert_eq!(
-        pipeline.points("mcp.client.call.errors"),
+        exported.points("mcp.client.call.errors"),
         [
             format!(
                 "1 error.type=cancelled {tool} {SERVER} mcp.error.code=cancelled mcp.server.name=docs"
@@ -63,8 +64,8 @@ async fn calls_are_counted_by_how_they_ended() {
 /// T5
 #[tokio::test]
 async fn startups_listings_and_sessions_are_counted() {
-    let pipeline = Pipeline::new();
-    let docs = docs(&pipeline.telemetry());
+    let exported = ExportedTelemetry::begin();
+    let docs = docs(&telemetry(&exported));
     docs.startup().ready(ListingOrigin::Shared, "2025-11-25");
     docs.startup().failed(ErrorCode::StartupFailed);
     drop(docs.startup());
@@ -81,7 +82,7 @@ async fn startups_listings_and_sessions_are_counted() {
     drop(docs.session("2025-11-25"));
     let server = format!("{SERVER} mcp.server.name=docs network.transport=pipe");
     assert_eq!(
-        pipeline.points("mcp.client.startup.duration"),
+        exported.points("mcp.client.startup.duration"),
         [
             format!("1 error.type=cancelled {server}"),
             format!("1 error.type=startup_failed {server}"),
@@ -90,14 +91,14 @@ async fn startups_listings_and_sessions_are_counted() {
     );
     let joined = |how: &str| format!("1 {SERVER} mcp.listing.join={how} mcp.server.name=docs");
     assert_eq!(
-        pipeline.points("mcp.client.listing.joins"),
+        exported.points("mcp.client.listing.joins"),
         ["led", "opted_out", "retried", "shared"].map(joined)
     );
     let session = format!(
         "{SERVER} mcp.protocol.version=2025-11-25 mcp.server.name=docs network.transport=pipe"
     );
     assert_eq!(
-        pipeline.points("mcp.client.session.duration"),
+        exported.points("mcp.client.session.duration"),
         [
             format!("1 error.type=transport_closed {session}"),
             format!("1 {session}"),
@@ -108,8 +109,8 @@ async fn startups_listings_and_sessions_are_counted() {
 /// T5: units and buckets are part of the contract with dashboards.
 #[tokio::test(start_paused = true)]
 async fn durations_are_seconds_in_the_conventional_buckets() {
-    let pipeline = Pipeline::new();
-    let docs = docs(&pipeline.telemetry());
+    let exported = ExportedTelemetry::begin();
+    let docs = docs(&telemetry(&exported));
     let (call, startup, session) = (search(&docs), docs.startup(), docs.session("2025-11-25"));
     tokio::time::advance(Duration::from_millis(1500)).await;
     call.succeeded();
@@ -121,7 +122,7 @@ async fn durations_are_seconds_in_the_conventional_buckets() {
         "mcp.client.session.duration",
     ];
     for name in durations {
-        let read = pipeline.read(name, |metric| {
+        let read = exported.read(name, |metric| {
             let AggregatedMetrics::F64(MetricData::Histogram(histogram)) = metric.data() else {
                 panic!("{metric:?}");
             };
@@ -138,12 +139,12 @@ async fn durations_are_seconds_in_the_conventional_buckets() {
 
 #[tokio::test]
 async fn what_is_off_records_nothing() {
-    let pipeline = Pipeline::new();
+    let exported = ExportedTelemetry::begin();
     let docs = docs(&Telemetry::off());
     search(&docs).failed(ErrorCode::Blocked);
     docs.startup().failed(ErrorCode::Blocked);
     docs.joined(ListingJoin::Led);
     docs.session("2025-11-25").lost();
     assert!(search(&docs).span().is_disabled());
-    assert!(pipeline.span_lines().is_empty());
+    assert!(exported.span_lines().is_empty());
 }

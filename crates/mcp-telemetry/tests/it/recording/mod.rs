@@ -3,13 +3,23 @@
 mod cardinality;
 mod codex;
 mod metrics;
-mod pipeline;
 mod spans;
 mod trace_context;
 
-use mcp_telemetry::{OperationRecording, ServerLabels, ServerRecorder, Telemetry, ToolReport};
+use mcp_telemetry::{
+    OperationRecording, ServerLabels, ServerRecorder, Telemetry, TelemetryBuilder, ToolReport,
+};
+use mcp_testkit::ExportedTelemetry;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
+
+fn builder(exported: &ExportedTelemetry) -> TelemetryBuilder {
+    Telemetry::builder().meter(exported.meter())
+}
+
+fn telemetry(exported: &ExportedTelemetry) -> Telemetry {
+    builder(exported).build()
+}
 
 /// A server in an environment.
 fn docs(telemetry: &Telemetry) -> ServerRecorder {

@@ -6,8 +6,9 @@ use mcp_telemetry::{
 use tracing::field::{Field, Visit};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
-use super::pipeline::Pipeline;
-use super::{docs, report, search};
+use mcp_testkit::ExportedTelemetry;
+
+use super::{docs, report, search, telemetry};
 
 /// What every call of the tool says of itself.
 const CALL: &str = "gen_ai.operation.name=execute_tool gen_ai.tool.name=search";
@@ -17,9 +18,9 @@ const SERVER: &str = "mcp.environment.id=devbox";
 #[track_caller]
 fn check(end: impl Fn(OperationRecording), expected: &str, why: &str) {
     for activates in [true, false] {
-        let pipeline = Pipeline::with_activation(activates);
-        end(search(&docs(&pipeline.telemetry())));
-        assert_eq!(pipeline.span_lines(), [expected], "{why}; {activates}");
+        let exported = ExportedTelemetry::with_activation(activates);
+        end(search(&docs(&telemetry(&exported))));
+        assert_eq!(exported.span_lines(), [expected], "{why}; {activates}");
     }
 }
 
@@ -81,15 +82,15 @@ async fn a_failed_call_says_so_on_its_span() {
 /// T4: a JSON-RPC error keeps its number on the span.
 #[tokio::test]
 async fn the_number_of_an_rpc_error_is_on_the_span_only() {
-    let pipeline = Pipeline::new();
-    let call = search(&docs(&pipeline.telemetry()));
+    let exported = ExportedTelemetry::begin();
+    let call = search(&docs(&telemetry(&exported)));
     call.failed(RequestFailure::new(ErrorCode::ProtocolError).rpc_status(-32602));
-    let spans = pipeline.span_lines();
+    let spans = exported.span_lines();
     assert!(
         spans[0].contains(" rpc.response.status_code=-32602"),
         "{spans:?}"
     );
-    let points = pipeline.points("mcp.client.operation.duration");
+    let points = exported.points("mcp.client.operation.duration");
     assert!(
         !points[0].contains("rpc."),
         "a server may send any number: {points:?}"
@@ -112,8 +113,8 @@ async fn the_spans_fields_of_a_result_are_on_the_span() {
 /// T5
 #[tokio::test]
 async fn other_requests_and_startups_have_spans_too() {
-    let pipeline = Pipeline::new();
-    let telemetry = pipeline.telemetry();
+    let exported = ExportedTelemetry::begin();
+    let telemetry = telemetry(&exported);
     let labels = ServerLabels::http("wiki", "https://w.example:8443", "w.example", 8443);
     let wiki = telemetry.server(labels);
     let startup = wiki.startup();
@@ -128,7 +129,7 @@ async fn other_requests_and_startups_have_spans_too() {
         .failed(ErrorCode::InvalidRequest);
     let reach = "network.transport=tcp server.address=w.example server.port=8443";
     assert_eq!(
-        pipeline.span_lines(),
+        exported.span_lines(),
         [
             format!("tools/list Client unset mcp.method.name=tools/list mcp.server.name=wiki {reach}"),
             format!("mcp.client.startup Internal unset mcp.listing=fetched mcp.protocol.version=2026-07-28 mcp.server.name=wiki {reach}"),
@@ -137,7 +138,7 @@ async fn other_requests_and_startups_have_spans_too() {
             "tools/call Client error error.type=invalid_request gen_ai.operation.name=execute_tool mcp.error.code=invalid_request mcp.method.name=tools/call".to_owned(),
         ]
     );
-    let spans = pipeline.spans();
+    let spans = exported.spans();
     assert_eq!(spans[0].parent_span_id, spans[1].span_context.span_id());
 }
 
@@ -206,11 +207,11 @@ async fn a_span_that_is_not_sampled_costs_the_call_nothing_but_its_attributes() 
     let provider = provider.with_sampler(Sampler::AlwaysOff);
     let provider = provider.with_simple_exporter(exporter.clone()).build();
     let layer = tracing_opentelemetry::layer().with_tracer(provider.tracer("test"));
-    let pipeline = Pipeline::new();
+    let exported = ExportedTelemetry::begin();
     let subscriber = tracing_subscriber::registry().with(layer);
     tracing::subscriber::with_default(subscriber, || {
-        search(&docs(&pipeline.telemetry())).succeeded();
+        search(&docs(&telemetry(&exported))).succeeded();
     });
     assert!(exporter.get_finished_spans().unwrap().is_empty());
-    assert_eq!(pipeline.points("mcp.client.operation.duration").len(), 1);
+    assert_eq!(exported.points("mcp.client.operation.duration").len(), 1);
 }

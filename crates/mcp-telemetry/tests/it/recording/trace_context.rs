@@ -5,8 +5,9 @@ use opentelemetry::baggage::BaggageExt;
 use opentelemetry::trace::{SpanContext, SpanId, TraceContextExt, TraceFlags, TraceId, TraceState};
 use opentelemetry::{Context, KeyValue};
 
-use super::pipeline::Pipeline;
-use super::{docs, search};
+use mcp_testkit::ExportedTelemetry;
+
+use super::{docs, search, telemetry};
 
 fn members(context: Option<&TraceContext>) -> Vec<(&'static str, String)> {
     let context = context.into_iter().flat_map(TraceContext::members);
@@ -29,14 +30,14 @@ fn remote(state: &str) -> Context {
 /// T5
 #[tokio::test]
 async fn a_request_names_the_span_of_its_call() {
-    let pipeline = Pipeline::new();
-    let telemetry = pipeline.telemetry();
+    let exported = ExportedTelemetry::begin();
+    let telemetry = telemetry(&exported);
     let call = search(&docs(&telemetry));
     let sent = call
         .span()
         .in_scope(|| members(telemetry.trace_context().as_ref()));
     call.succeeded();
-    let span = pipeline.spans().remove(0).span_context;
+    let span = exported.spans().remove(0).span_context;
     let parent = format!("00-{}-{}-01", span.trace_id(), span.span_id());
     assert_eq!(sent, [("traceparent", parent)]);
 }

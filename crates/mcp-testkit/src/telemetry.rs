@@ -1,12 +1,11 @@
-//! OpenTelemetry's SDK with exporters that keep what they get.
+//! What a host with OpenTelemetry's SDK would export.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fmt::Write as _;
 
-use mcp_telemetry::Telemetry;
-use mcp_telemetry::TelemetryBuilder;
 use opentelemetry::KeyValue;
-use opentelemetry::metrics::MeterProvider as _;
+use opentelemetry::metrics::{Meter, MeterProvider as _};
 use opentelemetry::trace::{Status, TracerProvider as _};
 use opentelemetry_sdk::metrics::data::{AggregatedMetrics, Metric, MetricData};
 use opentelemetry_sdk::metrics::{InMemoryMetricExporter, PeriodicReader, SdkMeterProvider};
@@ -14,8 +13,10 @@ use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData
 use tracing::subscriber::DefaultGuard;
 use tracing_subscriber::layer::SubscriberExt;
 
-/// What a host sets up, for the thread that made it.
-pub(super) struct Pipeline {
+/// The real SDK of OpenTelemetry behind `tracing` and a meter, with exporters that keep what they get.
+///
+/// Spans are those of the thread that made it, for as long as it lives: tests run on one thread.
+pub struct ExportedTelemetry {
     spans: InMemorySpanExporter,
     tracer: SdkTracerProvider,
     metrics: InMemoryMetricExporter,
@@ -23,13 +24,17 @@ pub(super) struct Pipeline {
     _subscriber: DefaultGuard,
 }
 
-impl Pipeline {
-    pub(super) fn new() -> Self {
+impl ExportedTelemetry {
+    /// Begins to export.
+    #[must_use]
+    pub fn begin() -> Self {
         Self::with_activation(true)
     }
 
-    /// `activates`: whether the context of OpenTelemetry follows the span that is entered, as it does by default.
-    pub(super) fn with_activation(activates: bool) -> Self {
+    /// As [`begin`](Self::begin). `activates`: whether the context of OpenTelemetry follows the span that is entered, as
+    /// it does unless a host switches that off.
+    #[must_use]
+    pub fn with_activation(activates: bool) -> Self {
         let spans = InMemorySpanExporter::default();
         let tracer = SdkTracerProvider::builder();
         let tracer = tracer.with_simple_exporter(spans.clone()).build();
@@ -53,44 +58,63 @@ impl Pipeline {
         }
     }
 
-    pub(super) fn builder(&self) -> TelemetryBuilder {
-        Telemetry::builder().meter(self.meter.meter("test"))
+    /// Where metrics go that are to be exported.
+    #[must_use]
+    pub fn meter(&self) -> Meter {
+        self.meter.meter("test")
     }
 
-    pub(super) fn telemetry(&self) -> Telemetry {
-        self.builder().build()
+    /// The spans that have ended.
+    ///
+    /// # Panics
+    ///
+    /// When the SDK does not flush.
+    #[must_use]
+    pub fn spans(&self) -> Vec<SpanData> {
+        self.tracer.force_flush().expect("it is not shut down");
+        let finished = self.spans.get_finished_spans();
+        finished.expect("it is not shut down")
     }
 
-    pub(super) fn spans(&self) -> Vec<SpanData> {
-        self.tracer.force_flush().unwrap();
-        self.spans.get_finished_spans().unwrap()
-    }
-
-    /// The spans that have ended: name, kind, status, attributes.
-    pub(super) fn span_lines(&self) -> Vec<String> {
+    /// The spans that have ended, a line each: name, kind, status, attributes in the order of their names. An attribute
+    /// that is there twice shows twice.
+    #[must_use]
+    pub fn span_lines(&self) -> Vec<String> {
         self.spans().iter().map(span_line).collect()
     }
 
-    /// The points of a metric: attributes and how many measurements, sorted.
-    pub(super) fn points(&self, name: &str) -> Vec<String> {
-        self.read(name, |metric| {
+    /// The points of a metric, a line each, sorted: how many measurements, and attributes.
+    #[must_use]
+    pub fn points(&self, name: &str) -> Vec<String> {
+        let sorted = |metric: &Metric| {
             let mut points = points(metric);
             points.sort();
             points
-        })
-        .unwrap_or_default()
+        };
+        self.read(name, sorted).unwrap_or_default()
     }
 
-    /// Looks at a metric as it was exported last; `None` when there is none of that name.
-    pub(super) fn read<R>(&self, name: &str, look: impl FnOnce(&Metric) -> R) -> Option<R> {
+    /// Looks at a metric as it is exported now; `None` when there is none of that name.
+    ///
+    /// # Panics
+    ///
+    /// When the SDK does not flush.
+    pub fn read<R>(&self, name: &str, look: impl FnOnce(&Metric) -> R) -> Option<R> {
         self.metrics.reset();
-        self.meter.force_flush().unwrap();
-        let exported = self.metrics.get_finished_metrics().unwrap();
+        self.meter.force_flush().expect("it is not shut down");
+        let exported = self.metrics.get_finished_metrics();
+        let exported = exported.expect("it is not shut down");
         let scopes = exported
             .iter()
             .flat_map(|resource| resource.scope_metrics());
         let mut metrics = scopes.flat_map(|scope| scope.metrics());
         metrics.find(|metric| metric.name() == name).map(look)
+    }
+}
+
+impl fmt::Debug for ExportedTelemetry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ExportedTelemetry")
     }
 }
 
@@ -115,11 +139,10 @@ fn points(metric: &Metric) -> Vec<String> {
             .data_points()
             .map(|point| format!("{}{}", point.value(), text(point.attributes())))
             .collect(),
-        other => panic!("{other:?}"),
+        other => vec![format!("{other:?}")],
     }
 }
 
-/// Attributes in the order of their names. One that is there twice shows.
 fn text<'a>(attributes: impl Iterator<Item = &'a KeyValue>) -> String {
     let mut sorted = BTreeMap::<_, Vec<_>>::new();
     for KeyValue { key, value, .. } in attributes {
