@@ -22,6 +22,7 @@ mod report;
 mod screen;
 mod serving;
 mod session;
+mod table;
 mod target;
 mod tools;
 

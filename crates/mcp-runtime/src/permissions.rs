@@ -1,4 +1,4 @@
-//! What an environment allows its servers to be, as its host is shown it (E1).
+//! What an environment allows its servers, as its host is shown it (E1).
 
 use mcp_sandbox_meta::SandboxState;
 

@@ -1,11 +1,11 @@
 //! What is exposed while some environments are selected, and what a step captures of it (B1, K8).
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use mcp_keys::{
-    EnvironmentId, InvalidSelection, McpServerKey, MultiEnvironment, NameProfile,
+    EnvironmentId, HiddenReason, InvalidSelection, McpServerKey, MultiEnvironment, NameProfile,
     SelectedEnvironments,
 };
 
@@ -107,7 +107,7 @@ impl Views {
         primary.set(selected.primary().clone());
         let mut state = State::default();
         let view = state.view(&roster, feature, selected);
-        view.tell_hidden(&events);
+        view.tell_hidden(None, &events);
         Self {
             roster,
             environments,
@@ -166,7 +166,7 @@ impl Views {
         let view = state.view(&self.roster, self.feature, chosen);
         self.current.store(view.clone());
         drop(state);
-        view.tell_hidden_since(&current, &self.events);
+        view.tell_hidden(Some(&current), &self.events);
         Ok(())
     }
 
@@ -232,35 +232,21 @@ impl State {
 }
 
 impl View {
-    fn hidden(&self) -> impl Iterator<Item = RuntimeEvent> {
-        self.slots.iter().filter_map(|slot| match slot.state() {
-            SlotState::Hidden { reason } => Some(RuntimeEvent::Hidden {
-                server: slot.key.clone(),
-                reason,
-            }),
+    /// The servers that nobody can name, and why.
+    fn hidden(&self) -> BTreeSet<(McpServerKey, HiddenReason)> {
+        let hidden = self.slots.iter().filter_map(|slot| match slot.state() {
+            SlotState::Hidden { reason } => Some((slot.key.clone(), reason)),
             _ => None,
-        })
+        });
+        hidden.collect()
     }
 
-    fn tell_hidden(&self, events: &EventSink) {
-        self.hidden().for_each(|event| events.state(event));
-    }
-
-    /// Tells what was not hidden before, or for another reason.
-    fn tell_hidden_since(&self, before: &Self, events: &EventSink) {
-        let was_hidden = |key: &McpServerKey, why| {
-            before.slots.iter().any(|slot| {
-                slot.key == *key
-                    && matches!(slot.state(), SlotState::Hidden { reason } if reason == why)
-            })
-        };
-        for event in self.hidden() {
-            let is_new = match &event {
-                RuntimeEvent::Hidden { server, reason } => !was_hidden(server, *reason),
-                _ => true,
-            };
-            if is_new {
-                events.state(event);
+    /// Tells what is hidden, but for what was hidden before for the same reason.
+    fn tell_hidden(&self, before: Option<&Self>, events: &EventSink) {
+        let known = before.map(Self::hidden).unwrap_or_default();
+        for (server, reason) in self.hidden() {
+            if !known.contains(&(server.clone(), reason)) {
+                events.state(RuntimeEvent::Hidden { server, reason });
             }
         }
     }

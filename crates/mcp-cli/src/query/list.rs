@@ -12,7 +12,7 @@ use crate::exit::ExitStatus;
 use crate::failure::Failure;
 use crate::report::{Owned, OwnedError};
 use crate::screen;
-use crate::tools::tell_failure;
+use crate::tools::{self, tell_failure};
 
 /// What is listed.
 #[derive(Debug, Clone, Copy)]
@@ -92,7 +92,7 @@ fn status(servers: &[ServerStatus], failed_listings: usize) -> ExitStatus {
     servers.iter().for_each(tell_failure);
     let is_ready = |server: &&ServerStatus| matches!(server.state(), ServerState::Ready { .. });
     let ready = servers.iter().filter(is_ready).count();
-    match crate::tools::status(servers) {
+    match tools::status(servers) {
         ExitStatus::Ok if failed_listings > 0 && failed_listings == ready => ExitStatus::Server,
         status => status,
     }

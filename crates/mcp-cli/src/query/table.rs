@@ -5,12 +5,8 @@ use std::io;
 use serde::Deserialize;
 
 use crate::report::Owned;
-use crate::screen::{self, BOLD, padding, width};
-
-/// The columns between two parts of a row.
-const GAP: usize = 2;
-/// A description shorter than this says nothing: rather let the line be too long.
-const SHORTEST_DESCRIPTION: usize = 24;
+use crate::screen::{self, BOLD};
+use crate::table::{Row, layout};
 
 /// What people want to know of an entry. A member of the wrong type costs the others nothing they need.
 #[derive(Debug, Default, Deserialize)]
@@ -21,12 +17,6 @@ struct Facts {
     name: Option<String>,
     title: Option<String>,
     description: Option<String>,
-}
-
-/// A row: how an entry is named in the next command, and what the server says of it.
-struct Row {
-    handle: String,
-    about: String,
 }
 
 /// Prints the entries, which are sorted by their owner.
@@ -40,7 +30,7 @@ pub(super) fn print(entries: &[Owned]) -> io::Result<()> {
         let server = group.first().map(|entry| entry.server().to_string());
         let server = screen::summary(&server.unwrap_or_default(), usize::MAX);
         screen::line(format_args!("{BOLD}{server}{BOLD:#}"))?;
-        let rows: Vec<Row> = group.iter().map(Row::of).collect();
+        let rows: Vec<_> = group.iter().map(row).collect();
         for line in layout(&rows, columns) {
             screen::line(line)?;
         }
@@ -48,38 +38,23 @@ pub(super) fn print(entries: &[Owned]) -> io::Result<()> {
     Ok(())
 }
 
-impl Row {
-    fn of(entry: &Owned) -> Self {
-        let facts: Facts = serde_json::from_str(entry.object().get()).unwrap_or_default();
-        let Facts {
-            uri,
-            uri_template,
-            name,
-            title,
-            description,
-        } = facts;
-        let (handle, name) = match uri.or(uri_template) {
-            Some(uri) => (uri, name),
-            None => (name.unwrap_or_default(), None),
-        };
-        let about = [title.or(name), description].into_iter().flatten();
-        Self {
-            handle: screen::summary(&handle, usize::MAX),
-            about: about.collect::<Vec<_>>().join(": "),
-        }
-    }
-}
-
-fn layout(rows: &[Row], columns: usize) -> Vec<String> {
-    let handles = rows.iter().map(|row| width(&row.handle)).max();
-    let handles = handles.unwrap_or_default();
-    let left = columns.saturating_sub(handles + 2 * GAP);
-    let gap = " ".repeat(GAP);
-    let line = |row: &Row| {
-        let about = screen::summary(&row.about, left.max(SHORTEST_DESCRIPTION));
-        let padding = padding(&row.handle, handles);
-        let line = format!("{gap}{}{padding}{gap}{about}", row.handle);
-        line.trim_end().to_owned()
+/// How an entry is named in the next command, and what the server says of it.
+fn row(entry: &Owned) -> Row<1> {
+    let facts: Facts = serde_json::from_str(entry.object().get()).unwrap_or_default();
+    let Facts {
+        uri,
+        uri_template,
+        name,
+        title,
+        description,
+    } = facts;
+    let (handle, name) = match uri.or(uri_template) {
+        Some(uri) => (uri, name),
+        None => (name.unwrap_or_default(), None),
     };
-    rows.iter().map(line).collect()
+    let about = [title.or(name), description].into_iter().flatten();
+    Row {
+        names: [screen::summary(&handle, usize::MAX)],
+        description: about.collect::<Vec<_>>().join(": "),
+    }
 }

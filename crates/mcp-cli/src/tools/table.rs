@@ -4,19 +4,8 @@ use std::io;
 
 use mcp_runtime::{Binding, BoundTool, ServerState, ServerStatus};
 
-use crate::screen::{self, BOLD, DIM, padding, width};
-
-/// The columns between two parts of a row.
-const GAP: usize = 2;
-/// A description shorter than this says nothing: rather let the line be too long.
-const SHORTEST_DESCRIPTION: usize = 24;
-
-/// A row, in the order of its columns.
-struct Row<'a> {
-    name: &'a str,
-    tool: String,
-    description: String,
-}
+use crate::screen::{self, BOLD, DIM};
+use crate::table::{Row, layout};
 
 /// Prints a group for each server that is ready or disabled; the others' fates are told on stderr.
 pub(super) fn print(servers: &[ServerStatus], binding: &Binding) -> io::Result<()> {
@@ -35,7 +24,7 @@ pub(super) fn print(servers: &[ServerStatus], binding: &Binding) -> io::Result<(
         let own = tools
             .iter()
             .filter(|tool| tool.key().server() == server.key());
-        let rows: Vec<Row<'_>> = own.map(Row::new).collect();
+        let rows: Vec<_> = own.map(row).collect();
         for line in layout(&rows, columns) {
             screen::line(line)?;
         }
@@ -61,66 +50,11 @@ fn heading(server: &ServerStatus) -> Option<String> {
     Some(format!("{BOLD}{name}{BOLD:#}  {DIM}{facts}{DIM:#}"))
 }
 
-impl<'a> Row<'a> {
-    fn new(tool: &BoundTool<'a>) -> Self {
-        Self {
-            name: tool.name().flat(),
-            tool: screen::summary(tool.key().tool().as_str(), usize::MAX),
-            description: tool.tool().description().unwrap_or_default(),
-        }
-    }
-}
-
-fn layout(rows: &[Row<'_>], columns: usize) -> Vec<String> {
-    let widest = |part: fn(&Row<'_>) -> usize| rows.iter().map(part).max().unwrap_or(0);
-    let (names, tools) = (
-        widest(|row| width(row.name)),
-        widest(|row| width(&row.tool)),
-    );
-    let left = columns.saturating_sub(names + tools + 3 * GAP);
-    let gap = " ".repeat(GAP);
-    let line = |row: &Row<'_>| {
-        let description = screen::summary(&row.description, left.max(SHORTEST_DESCRIPTION));
-        let name_padding = padding(row.name, names);
-        let tool_padding = padding(&row.tool, tools);
-        let line = format!(
-            "{gap}{}{name_padding}{gap}{}{tool_padding}{gap}{description}",
-            row.name, row.tool
-        );
-        line.trim_end().to_owned()
-    };
-    rows.iter().map(line).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_are_aligned_and_descriptions_cut() {
-        let row = |name, tool: &str, description: &str| Row {
-            name,
-            tool: tool.to_owned(),
-            description: description.to_owned(),
-        };
-        let rows = [
-            row(
-                "mcp__docs__search",
-                "search",
-                "Finds pages by words that are in them, best first.",
-            ),
-            row("mcp__docs__x_xabcdefghij", "検索", "Short.\nMore."),
-            row("mcp__docs__y", "y", ""),
-        ];
-        let lines = layout(&rows, 70);
-        assert_eq!(
-            lines,
-            [
-                "  mcp__docs__search         search  Finds pages by words that are in…",
-                "  mcp__docs__x_xabcdefghij  検索    Short.",
-                "  mcp__docs__y              y",
-            ]
-        );
-        assert!(lines.iter().all(|line| width(line) <= 70));
+/// The name that a model sees, and the server's own.
+fn row(tool: &BoundTool<'_>) -> Row<2> {
+    let own = screen::summary(tool.key().tool().as_str(), usize::MAX);
+    Row {
+        names: [tool.name().flat().to_owned(), own],
+        description: tool.tool().description().unwrap_or_default(),
     }
 }

@@ -41,11 +41,12 @@ pub struct RequestFailure {
     rpc_status: Option<i64>,
 }
 
-/// How a request ended.
-enum End<'a> {
-    Succeeded,
-    ToolFailed(&'a ToolErrorCode),
-    Failed(RequestFailure),
+/// What went wrong with a request.
+enum Fault<'a> {
+    /// The tool says that it failed.
+    Tool(&'a ToolErrorCode),
+    /// There was no result.
+    Request(RequestFailure),
 }
 
 impl RequestFailure {
@@ -123,7 +124,7 @@ impl OperationRecording {
     /// The request got what it asked for.
     pub fn succeeded(mut self) {
         if let Some(under_way) = self.0.take() {
-            under_way.end(&End::Succeeded);
+            under_way.end(None);
         }
     }
 
@@ -133,16 +134,13 @@ impl OperationRecording {
             return;
         };
         under_way.tell(report);
-        under_way.end(&match report.error_code() {
-            Some(code) => End::ToolFailed(code),
-            None => End::Succeeded,
-        });
+        under_way.end(report.error_code().map(Fault::Tool));
     }
 
     /// There was no result.
     pub fn failed(mut self, failure: impl Into<RequestFailure>) {
         if let Some(under_way) = self.0.take() {
-            under_way.end(&End::Failed(failure.into()));
+            under_way.end(Some(Fault::Request(failure.into())));
         }
     }
 }
@@ -150,7 +148,7 @@ impl OperationRecording {
 impl Drop for OperationRecording {
     fn drop(&mut self) {
         if let Some(under_way) = self.0.take() {
-            under_way.end(&End::Failed(ErrorCode::Cancelled.into()));
+            under_way.end(Some(Fault::Request(ErrorCode::Cancelled.into())));
         }
     }
 }
@@ -170,42 +168,40 @@ impl UnderWay {
         }
     }
 
-    fn end(self, end: &End<'_>) {
-        self.end_span(end);
+    fn end(self, fault: Option<Fault<'_>>) {
+        self.end_span(fault.as_ref());
         let elapsed = self.begun.elapsed().as_secs_f64();
         let instruments = self.server.instruments();
         if let (Names::Codex, Some(codex)) = (self.series.names, &instruments.codex) {
-            return self.count_for_codex(codex, elapsed, end);
+            return self.count_for_codex(codex, elapsed, fault.as_ref());
         }
-        let Some(error_type) = end.error_type() else {
+        let Some(fault) = fault else {
             return instruments.operation.record(elapsed, &self.series.metric);
         };
-        let failed = self.with(
-            &self.series.metric,
-            [fixed(attribute::ERROR_TYPE, error_type)],
-        );
+        let error_type = || fixed(attribute::ERROR_TYPE, fault.error_type());
+        let failed = with(&self.series.metric, [error_type()]);
         instruments.operation.record(elapsed, &failed);
         if let Some(errors) = &self.series.errors {
-            let code = self.bounded(attribute::ERROR_CODE, end);
-            let failed = self.with(errors, [fixed(attribute::ERROR_TYPE, error_type), code]);
-            instruments.call_errors.add(1, &failed);
+            let code = self.bounded(attribute::ERROR_CODE, &fault);
+            instruments
+                .call_errors
+                .add(1, &with(errors, [error_type(), code]));
         }
     }
 
-    fn count_for_codex(&self, codex: &CodexInstruments, seconds: f64, end: &End<'_>) {
-        let error_type = end.error_type_for_codex();
-        let status = error_type.map_or("ok", |_| "error");
-        let ended = self.with(&self.series.metric, [fixed("status", status)]);
+    fn count_for_codex(&self, codex: &CodexInstruments, seconds: f64, fault: Option<&Fault<'_>>) {
+        let status = fault.map_or("ok", |_| "error");
+        let ended = with(&self.series.metric, [fixed("status", status)]);
         codex.calls.add(1, &ended);
         codex.milliseconds.record(seconds * 1000.0, &ended);
-        if let (Some(errors), Some(error_type)) = (&self.series.errors, error_type) {
-            let code = self.bounded("error_code", end);
-            let failed = self.with(errors, [fixed("error_type", error_type), code]);
-            codex.errors.add(1, &failed);
+        if let (Some(errors), Some(fault)) = (&self.series.errors, fault) {
+            let error_type = fixed("error_type", fault.error_type_for_codex());
+            let code = self.bounded("error_code", fault);
+            codex.errors.add(1, &with(errors, [error_type, code]));
         }
     }
 
-    fn end_span(&self, end: &End<'_>) {
+    fn end_span(&self, fault: Option<&Fault<'_>>) {
         if self.span.is_disabled() {
             return;
         }
@@ -213,58 +209,53 @@ impl UnderWay {
         if id != 0 && self.series.names == Names::Conventional {
             self.span.record(attribute::REQUEST_ID, id.to_string());
         }
-        if let End::Failed(RequestFailure {
+        let Some(fault) = fault else { return };
+        if let Fault::Request(RequestFailure {
             rpc_status: Some(status),
             ..
-        }) = end
+        }) = fault
         {
             self.span.record(attribute::RPC_STATUS, status.to_string());
         }
         let (error_type, key) = match self.series.names {
-            Names::Conventional => (end.error_type(), attribute::ERROR_CODE),
-            Names::Codex => (end.error_type_for_codex(), codex::ERROR_CODE),
+            Names::Conventional => (fault.error_type(), attribute::ERROR_CODE),
+            Names::Codex => (fault.error_type_for_codex(), codex::ERROR_CODE),
         };
-        if let Some(error_type) = error_type {
-            span::fail(&self.span, error_type, (key, end.code()));
-        }
-    }
-
-    fn with<const N: usize>(&self, attributes: &[KeyValue], more: [KeyValue; N]) -> Vec<KeyValue> {
-        attributes.iter().cloned().chain(more).collect()
+        span::fail(&self.span, error_type, (key, fault.code()));
     }
 
     /// The code, as far as metrics have room for it (T3).
-    fn bounded(&self, key: &'static str, end: &End<'_>) -> KeyValue {
-        match end {
-            End::ToolFailed(code) => self.server.bounded(key, code),
-            End::Failed(failure) => fixed(key, failure.code.as_str()),
-            End::Succeeded => fixed(key, ""),
+    fn bounded(&self, key: &'static str, fault: &Fault<'_>) -> KeyValue {
+        match fault {
+            Fault::Tool(code) => self.server.bounded(key, code),
+            Fault::Request(failure) => fixed(key, failure.code.as_str()),
         }
     }
 }
 
-impl End<'_> {
-    fn error_type(&self) -> Option<&'static str> {
+fn with<const N: usize>(attributes: &[KeyValue], more: [KeyValue; N]) -> Vec<KeyValue> {
+    attributes.iter().cloned().chain(more).collect()
+}
+
+impl Fault<'_> {
+    fn error_type(&self) -> &'static str {
         match self {
-            Self::Succeeded => None,
-            Self::ToolFailed(_) => Some(TOOL_ERROR),
-            Self::Failed(failure) => Some(failure.code.as_str()),
+            Self::Tool(_) => TOOL_ERROR,
+            Self::Request(failure) => failure.code.as_str(),
         }
     }
 
-    fn error_type_for_codex(&self) -> Option<&'static str> {
+    fn error_type_for_codex(&self) -> &'static str {
         match self {
-            Self::Succeeded => None,
-            Self::ToolFailed(_) => Some("tool_result"),
-            Self::Failed(_) => Some("mcp_request"),
+            Self::Tool(_) => "tool_result",
+            Self::Request(_) => "mcp_request",
         }
     }
 
     fn code(&self) -> &str {
         match self {
-            Self::Succeeded => "",
-            Self::ToolFailed(code) => code.as_str(),
-            Self::Failed(failure) => failure.code.as_str(),
+            Self::Tool(code) => code.as_str(),
+            Self::Request(failure) => failure.code.as_str(),
         }
     }
 }

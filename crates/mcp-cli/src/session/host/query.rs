@@ -50,9 +50,7 @@ impl Host {
             contents: contents.collect(),
         })
     }
-}
 
-impl Host {
     pub(super) async fn prompts(&self, list: List) -> Result<Success, ErrorReport> {
         let options = options(list.timeout_ms)?;
         let (prompts, rest) = match one(&list)? {

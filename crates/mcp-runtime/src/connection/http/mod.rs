@@ -8,6 +8,7 @@
 mod endpoint;
 mod error;
 mod exchange;
+mod loss;
 mod outgoing;
 mod pause;
 mod redaction;
