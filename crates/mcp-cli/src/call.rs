@@ -46,7 +46,13 @@ pub(crate) async fn run(args: CallArgs) -> Result<ExitStatus, Failure> {
 fn target(args: &CallArgs, config: &ConfigFile) -> Result<(Target, Vec<McpServerKey>), Failure> {
     let meant = |keys: &[McpServerKey]| {
         let target = match (&args.name, &args.server, &args.tool) {
-            (Some(name), _, _) => Target::of_name(name, &distinct(keys))?,
+            (Some(name), _, _) => match Target::of_name(name, &distinct(keys)) {
+                // It may be one of a plugin's, whose name the file does not say.
+                Err(TargetError::UnknownServer { .. }) if config.has_plugins() => {
+                    Target::divided(name)?
+                }
+                target => target?,
+            },
             (None, server, tool) => Target::Tool {
                 // The command line has both or none.
                 server: server.clone().unwrap_or_default(),

@@ -76,6 +76,25 @@ impl Target {
         }
     }
 
+    /// What `name` means when nobody knows the servers: the first slash divides.
+    ///
+    /// # Errors
+    ///
+    /// When a slash is missing, or stands at an end.
+    pub(crate) fn divided(name: &str) -> Result<Self, TargetError> {
+        match name.split_once('/') {
+            Some((server, tool)) if !server.is_empty() && !tool.is_empty() => Ok(Self::Tool {
+                server: server.to_owned(),
+                environment: None,
+                tool: tool.to_owned(),
+            }),
+            _ => Err(TargetError::UnknownServer {
+                name: name.to_owned(),
+                servers: list(std::iter::empty::<&str>()),
+            }),
+        }
+    }
+
     /// The same tool in an environment.
     ///
     /// # Errors

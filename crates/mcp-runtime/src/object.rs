@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Visitor};
+use serde::de::{Deserializer, Error as _, Visitor};
 use serde_json::value::RawValue;
 
 /// The members of an object, as they are spelled. Of several with one name the last counts, as for most readers of JSON.
@@ -18,6 +18,14 @@ impl<'a> Object<'a> {
     /// Reads an object; anything else is an error.
     pub(crate) fn read(json: &'a RawValue) -> serde_json::Result<Self> {
         serde_json::from_str(json.get()).map(Self)
+    }
+
+    /// Reads the result of a request.
+    pub(crate) fn of_result(result: &'a RawValue) -> serde_json::Result<Self> {
+        if !result.get().starts_with('{') {
+            return Err(serde_json::Error::custom("the result is no object"));
+        }
+        Self::read(result)
     }
 
     /// As [`read`](Self::read); what is no object has no members.
@@ -38,6 +46,17 @@ impl<'a> Object<'a> {
     /// The names of its members, in no order.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(AsRef::as_ref)
+    }
+
+    /// The elements of a member that is an array.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such member, or it is no array.
+    pub(crate) fn elements(&self, name: &'static str) -> serde_json::Result<Vec<&'a RawValue>> {
+        let member = self.get_or_null(name);
+        let member = member.ok_or_else(|| serde_json::Error::missing_field(name))?;
+        serde_json::from_str(member.get())
     }
 
     /// A member, if it can be read as what is asked for.

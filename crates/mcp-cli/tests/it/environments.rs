@@ -151,3 +151,27 @@ fn what_is_wrong_with_an_environment_is_told_with_its_place() {
             .saying(says);
     }
 }
+
+/// K9, K7: a server of a plugin is called as any other, though the file does not name it.
+#[test]
+fn a_server_of_a_plugin_is_called_by_its_name() {
+    let plugin = tempfile::tempdir().expect("a directory");
+    let servers = json!({"mcpServers": {"docs": docs("plugin")}});
+    std::fs::write(plugin.path().join(".mcp.json"), servers.to_string()).expect("a manifest");
+    let file = json!({"environments": [{"id": "local", "plugin_roots": [plugin.path()]}]});
+    let config = Config::of_text(file.to_string());
+    for name in [
+        &["docs/search"][..],
+        &["mcp__docs__search"],
+        &["--server", "docs", "--tool", "search"],
+    ] {
+        let ran = config.run("call", &[name, &QUERY[..]].concat()).quietly(0);
+        assert_eq!(ran.stdout, "Found: names (plugin)\n", "{name:?}");
+    }
+    for (name, says) in [
+        ("nope/search", "no such server"),
+        ("docs/", "names no configured server"),
+    ] {
+        config.run("call", &[name]).with(2).saying(says);
+    }
+}

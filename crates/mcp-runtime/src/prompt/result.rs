@@ -1,14 +1,16 @@
 //! What becomes of a prompt.
 
 use mcp_sandbox_meta::RawMeta;
-use serde::de::Error as _;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::connection::{Connection, Input, RequestError, RequestErrorKind};
 use crate::deadline::Deadline;
+use crate::object::Object;
 
 const METHOD: &str = "prompts/get";
+/// The member that an answer has to have.
+const MEMBER: &str = "messages";
 
 /// The answer to getting a prompt, exactly as the server sent it (B5).
 #[derive(Debug)]
@@ -18,14 +20,14 @@ pub struct PromptResult {
 
 impl PromptResult {
     fn new(raw: Box<RawValue>) -> serde_json::Result<Self> {
-        messages(&raw)?;
+        Object::of_result(&raw)?.elements(MEMBER)?;
         Ok(Self { raw })
     }
 
     /// The messages as they came: objects with a `role` and a `content`.
     #[must_use]
     pub fn messages(&self) -> Vec<&RawValue> {
-        messages(&self.raw).unwrap_or_default()
+        Object::of(&self.raw).elements(MEMBER).unwrap_or_default()
     }
 
     /// The result object: messages, description, `_meta`, and whatever else the server put into it.
@@ -39,19 +41,6 @@ impl PromptResult {
     pub fn into_raw(self) -> Box<RawValue> {
         self.raw
     }
-}
-
-fn messages(raw: &RawValue) -> serde_json::Result<Vec<&RawValue>> {
-    #[derive(Deserialize)]
-    struct Got<'a> {
-        #[serde(borrow)]
-        messages: Vec<&'a RawValue>,
-    }
-    // serde would read an array as the struct, member by member.
-    if !raw.get().starts_with('{') {
-        return Err(serde_json::Error::custom("the result is no object"));
-    }
-    serde_json::from_str::<Got<'_>>(raw.get()).map(|got| got.messages)
 }
 
 /// Gets a prompt over a connection. The arguments are a JSON object.
@@ -106,6 +95,15 @@ mod tests {
         let messages: Vec<_> = result.messages().into_iter().map(RawValue::get).collect();
         let first = r#"{"role":"user","content":{"type":"x-new","n":1,"n":2}}"#;
         assert_eq!(messages, [first, "7"]);
+        assert_eq!(result.into_raw().get(), json);
+    }
+
+    /// B5: of several members with one name the last counts, and all of them stay.
+    #[test]
+    fn a_member_that_stands_twice_costs_no_answer() {
+        let json = r#"{"messages":[1],"n":1,"n":2,"messages":[2]}"#;
+        let result = read(json).unwrap();
+        assert_eq!(result.messages()[0].get(), "2");
         assert_eq!(result.into_raw().get(), json);
     }
 

@@ -1,14 +1,16 @@
 //! What is in a resource.
 
 use mcp_sandbox_meta::RawMeta;
-use serde::de::Error as _;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::connection::{Connection, Input, RequestError, RequestErrorKind};
 use crate::deadline::Deadline;
+use crate::object::Object;
 
 const METHOD: &str = "resources/read";
+/// The member that an answer has to have.
+const MEMBER: &str = "contents";
 
 /// The answer to reading a resource, exactly as the server sent it (B5).
 ///
@@ -20,14 +22,14 @@ pub struct ResourceContents {
 
 impl ResourceContents {
     fn new(raw: Box<RawValue>) -> serde_json::Result<Self> {
-        contents(&raw)?;
+        Object::of_result(&raw)?.elements(MEMBER)?;
         Ok(Self { raw })
     }
 
     /// The contents as they came.
     #[must_use]
     pub fn contents(&self) -> Vec<&RawValue> {
-        contents(&self.raw).unwrap_or_default()
+        Object::of(&self.raw).elements(MEMBER).unwrap_or_default()
     }
 
     /// The result object: contents, `_meta`, and whatever else the server put into it.
@@ -41,19 +43,6 @@ impl ResourceContents {
     pub fn into_raw(self) -> Box<RawValue> {
         self.raw
     }
-}
-
-fn contents(raw: &RawValue) -> serde_json::Result<Vec<&RawValue>> {
-    #[derive(Deserialize)]
-    struct Read<'a> {
-        #[serde(borrow)]
-        contents: Vec<&'a RawValue>,
-    }
-    // serde would read an array as the struct, member by member.
-    if !raw.get().starts_with('{') {
-        return Err(serde_json::Error::custom("the result is no object"));
-    }
-    serde_json::from_str::<Read<'_>>(raw.get()).map(|read| read.contents)
 }
 
 /// Reads a resource over a connection.
@@ -110,6 +99,15 @@ mod tests {
                 "7"
             ]
         );
+        assert_eq!(contents.into_raw().get(), json);
+    }
+
+    /// B5: of several members with one name the last counts, and all of them stay.
+    #[test]
+    fn a_member_that_stands_twice_costs_no_answer() {
+        let json = r#"{"contents":[1],"n":1,"n":2,"contents":[{"uri":"a"}]}"#;
+        let contents = read(json).unwrap();
+        assert_eq!(contents.contents()[0].get(), r#"{"uri":"a"}"#);
         assert_eq!(contents.into_raw().get(), json);
     }
 
